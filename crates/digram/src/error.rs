@@ -1,0 +1,92 @@
+//! Everything that can go wrong in the engine: one variant a kind, one sentence a variant.
+//!
+//! The sentence names the thing, the place and the way out. Places in text are byte offsets here; whoever holds the
+//! original string turns them into character positions.
+
+/// What the engine refuses, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A split pattern that is no regular expression of the supported syntax.
+    #[error("the split pattern does not compile at character {position}: {reason} (pattern: {pattern})")]
+    Pattern {
+        /// The pattern as given.
+        pattern: String,
+        /// Where in the pattern, in characters.
+        position: usize,
+        /// What the regex engine says.
+        reason: String,
+    },
+    /// A user's own pattern that needs more backtracking than the engine allows.
+    #[error(
+        "the split pattern backtracks without end at byte {offset} of the text: use one of the named patterns, possessive \
+         quantifiers (`++`), or shorter documents (pattern: {pattern})"
+    )]
+    Backtracking {
+        /// The pattern as given.
+        pattern: String,
+        /// Where the search began, in bytes of the document.
+        offset: usize,
+    },
+    /// A character that the vocabulary's alphabet lacks.
+    #[error(
+        "character {symbol:?} (U+{code:04X}) at byte {offset} is not in the vocabulary's alphabet: train with \
+         unknown=\"bytes\" or with an unknown token to encode any text",
+        code = *symbol as u32
+    )]
+    UnknownCharacter {
+        /// The character.
+        symbol: char,
+        /// Where it stands, in bytes of the document.
+        offset: usize,
+    },
+    /// A byte that the vocabulary cannot represent.
+    #[error("byte 0x{byte:02X} at byte {offset} has no token in this vocabulary")]
+    UnknownByte {
+        /// The byte.
+        byte: u8,
+        /// Where it stands, in bytes of the document.
+        offset: usize,
+    },
+    /// An id without a token.
+    #[error("id {id} has no token in this vocabulary")]
+    UnknownId {
+        /// The id.
+        id: u64,
+    },
+    /// A special token stands in text where it is disallowed.
+    #[error("the text contains the special token {marker:?} at byte {offset}, which is disallowed here")]
+    DisallowedSpecial {
+        /// The marker.
+        marker: String,
+        /// Where it stands, in bytes of the document.
+        offset: usize,
+    },
+    /// A vocabulary that contradicts itself.
+    #[error("{0}")]
+    Vocabulary(String),
+    /// An argument outside its range.
+    #[error("{0}")]
+    Argument(String),
+    /// Bytes that are not UTF-8 where characters are counted.
+    #[error("byte {offset} of a text is not UTF-8: a character alphabet is trained on text, so decode the bytes first")]
+    NotText {
+        /// Where, in bytes of the document.
+        offset: usize,
+    },
+    /// A count above 2^64 - 1.
+    #[error("the counts of one piece or pair add up to more than 2^64 - 1")]
+    CountOverflow,
+    /// More distinct text than 32-bit positions can address.
+    #[error("the distinct pieces hold more than {limit} symbols: use a split pattern, or train on less text")]
+    TooLarge {
+        /// The most that fits.
+        limit: u64,
+    },
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// A result of the engine.
+pub type Result<T> = std::result::Result<T, Error>;
