@@ -3,6 +3,24 @@
 //! The sentence names the thing, the place and the way out. Places in text are byte offsets here; whoever holds the
 //! original string turns them into character positions.
 
+/// A place in a document. The engine counts bytes; whoever holds the original string may count characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A byte offset.
+    Byte(usize),
+    /// A character offset.
+    Character(usize),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Byte(n) => write!(f, "byte {n}"),
+            Self::Character(n) => write!(f, "position {n}"),
+        }
+    }
+}
+
 /// What the engine refuses, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -30,23 +48,23 @@ pub enum Error {
     },
     /// A character that the vocabulary's alphabet lacks.
     #[error(
-        "character {symbol:?} (U+{code:04X}) at byte {offset} is not in the vocabulary's alphabet: train with \
+        "character {symbol:?} (U+{code:04X}) at {place} is not in the vocabulary's alphabet: train with \
          unknown=\"bytes\" or with an unknown token to encode any text",
         code = *symbol as u32
     )]
     UnknownCharacter {
         /// The character.
         symbol: char,
-        /// Where it stands, in bytes of the document.
-        offset: usize,
+        /// Where it stands in the document.
+        place: Place,
     },
     /// A byte that the vocabulary cannot represent.
-    #[error("byte 0x{byte:02X} at byte {offset} has no token in this vocabulary")]
+    #[error("byte 0x{byte:02X} at {place} has no token in this vocabulary")]
     UnknownByte {
         /// The byte.
         byte: u8,
-        /// Where it stands, in bytes of the document.
-        offset: usize,
+        /// Where it stands in the document.
+        place: Place,
     },
     /// An id without a token.
     #[error("id {id} has no token in this vocabulary")]
@@ -55,12 +73,12 @@ pub enum Error {
         id: u64,
     },
     /// A special token stands in text where it is disallowed.
-    #[error("the text contains the special token {marker:?} at byte {offset}, which is disallowed here")]
+    #[error("the text contains the special token {marker:?} at {place}, which is disallowed here")]
     DisallowedSpecial {
         /// The marker.
         marker: String,
-        /// Where it stands, in bytes of the document.
-        offset: usize,
+        /// Where it stands in the document.
+        place: Place,
     },
     /// A vocabulary that contradicts itself.
     #[error("{0}")]
@@ -68,6 +86,14 @@ pub enum Error {
     /// An argument outside its range.
     #[error("{0}")]
     Argument(String),
+    /// Something in one document of several.
+    #[error("document {index}: {source}")]
+    InDocument {
+        /// Which one, from 0.
+        index: usize,
+        /// What is wrong with it.
+        source: Box<Error>,
+    },
     /// Bytes that are not UTF-8 where characters are counted.
     #[error("byte {offset} of a text is not UTF-8: a character alphabet is trained on text, so decode the bytes first")]
     NotText {

@@ -6,5 +6,7 @@
 
 pub mod count;
 pub mod error;
+pub mod merge;
+pub mod vocabulary;
 
 pub use error::{Error, Result};

@@ -1,0 +1,356 @@
+//! Building a vocabulary from each of the three kinds, with every contradiction refused by name.
+
+use super::canonical::{Parts, stay_apart};
+use super::rules::{PairTable, PassTable, key};
+use super::spelling::Spellings;
+use super::{NONE, RuleSet, Symbols, Tokens, Unknown, Vocabulary, Whole};
+use crate::merge::{Below, Merge, Scratch, merge_symbols};
+use crate::{Error, Result};
+
+/// A special token: its marker and its id.
+pub type Special = (String, u32);
+
+/// The base symbols and their ids.
+#[derive(Clone, Debug)]
+pub enum Base {
+    /// The id of each byte value.
+    Bytes(Box<[u32; 256]>),
+    /// Characters with their ids, and what stands in for others.
+    Characters(Vec<(char, u32)>, Unknown),
+}
+
+impl Base {
+    /// Ids 0 to 255 are the byte values.
+    pub fn bytes() -> Self {
+        Self::Bytes(Box::new(std::array::from_fn(|i| i as u32)))
+    }
+
+    fn symbols(&self) -> Symbols {
+        match self {
+            Self::Bytes(ids) => Symbols::Bytes(ids.clone()),
+            Self::Characters(characters, unknown) => {
+                let mut ascii = Box::new([NONE; 128]);
+                let mut others = hashbrown::HashMap::default();
+                for &(symbol, id) in characters {
+                    match ascii.get_mut(symbol as usize) {
+                        Some(slot) => *slot = id,
+                        None => _ = others.insert(symbol, id),
+                    }
+                }
+                Symbols::Characters {
+                    ascii,
+                    others,
+                    unknown: unknown.clone(),
+                }
+            }
+        }
+    }
+
+    /// (id, bytes) of each base symbol, and of the byte tokens of `Unknown::Bytes`.
+    fn tokens(&self) -> Vec<(u32, Vec<u8>)> {
+        let bytes = |ids: &[u32; 256]| {
+            let known = ids.iter().enumerate().filter(|&(_, &id)| id != NONE);
+            known.map(|(byte, &id)| (id, vec![byte as u8])).collect()
+        };
+        match self {
+            Self::Bytes(ids) => bytes(ids),
+            Self::Characters(characters, unknown) => {
+                let mut tokens = match unknown {
+                    Unknown::Bytes(ids) => bytes(ids),
+                    Unknown::Error | Unknown::Token(_) => Vec::new(),
+                };
+                tokens.extend(
+                    characters
+                        .iter()
+                        .map(|&(symbol, id)| (id, symbol.to_string().into_bytes())),
+                );
+                tokens
+            }
+        }
+    }
+}
+
+/// Makes room for every id, then fills in `tokens`.
+fn table<'a>(
+    tokens: impl Iterator<Item = (u32, &'a [u8])> + Clone,
+    more: &[u32],
+    specials: &[Special],
+) -> Result<Tokens> {
+    let ids = tokens
+        .clone()
+        .map(|(id, _)| id)
+        .chain(more.iter().copied())
+        .chain(specials.iter().map(|s| s.1));
+    let mut table = Tokens::default();
+    if let Some(highest) = ids.clone().max() {
+        table.reserve(u64::from(highest), ids.count())?;
+    }
+    for (id, bytes) in tokens {
+        table.set(id, bytes, false)?;
+    }
+    Ok(table)
+}
+
+/// Special tokens come last, so that a clash names them. Several markers may share an id; the first is its text.
+fn add_specials(tokens: &mut Tokens, specials: &[Special]) -> Result<()> {
+    for (marker, id) in specials {
+        if marker.is_empty() {
+            return Err(Error::Vocabulary("a special token must not be the empty string".into()));
+        }
+        if tokens.contains(*id) && !tokens.is_special(*id) {
+            return Err(Error::Vocabulary(format!(
+                "the special token {marker:?} has id {id}, which is another token's"
+            )));
+        }
+        if !tokens.contains(*id) {
+            tokens.set(*id, marker.as_bytes(), true)?;
+        }
+    }
+    Ok(())
+}
+
+/// The unknown token must be there, or decoding would meet a gap.
+fn check_unknown(tokens: &Tokens, base: &Base) -> Result<()> {
+    match base {
+        Base::Characters(_, Unknown::Token(id)) if !tokens.contains(*id) => Err(Error::Vocabulary(format!(
+            "the unknown token has id {id}, which no token has"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+impl Vocabulary {
+    /// A vocabulary of merges (left id, right id, new id), lowest rank first.
+    ///
+    /// # Errors
+    /// `Vocabulary`, naming the merge: a part that no earlier line makes, a pair or an id given twice, ids out of range.
+    pub fn from_merges(base: &Base, merges: &[(u32, u32, u32)], specials: &[Special]) -> Result<Self> {
+        let symbols = base.tokens();
+        let made: Vec<u32> = merges.iter().map(|m| m.2).collect();
+        let mut tokens = table(
+            symbols.iter().map(|(id, bytes)| (*id, bytes.as_slice())),
+            &made,
+            specials,
+        )?;
+        let mut pairs = PairTable::with_capacity(merges.len());
+        let mut parts = vec![Parts::default(); tokens.len()];
+        let mut not_canonical = Vec::new();
+        for (rank, &(left, right, id)) in (0..).zip(merges) {
+            tokens.join(id, left, right)?;
+            if !pairs.add(left, right, Merge { rank, id }) {
+                return Err(Error::Vocabulary(format!(
+                    "merge {rank} repeats the pair ({left}, {right}) of an earlier one"
+                )));
+            }
+            parts[id as usize] = Parts {
+                left,
+                right,
+                rank: rank + 1,
+            };
+            if !stay_apart(&pairs, &parts, left, right, rank) {
+                not_canonical.push(id);
+            }
+        }
+        if repeats_a_symbol(base) {
+            not_canonical = made; // two ids spell one symbol: no token is sure to encode to itself
+        }
+        not_canonical.sort_unstable();
+        let whole = not_canonical.is_empty().then(|| {
+            let mut whole = Whole::with_capacity(tokens.len());
+            base.piece_ids()
+                .chain(made_ids(merges))
+                .for_each(|id| whole.add(&tokens, id));
+            whole
+        });
+        add_specials(&mut tokens, specials)?;
+        check_unknown(&tokens, base)?;
+        let (symbols, rules) = (base.symbols(), RuleSet::Pairs(pairs));
+        Ok(Self {
+            tokens,
+            symbols,
+            rules,
+            whole,
+            merges: merges.to_vec(),
+            not_canonical,
+        })
+    }
+
+    /// A vocabulary of ranked bytes, as a `.tiktoken` file holds it: two neighbours merge when their joined bytes are a
+    /// token, lowest id first, and a piece that is a token is taken whole.
+    ///
+    /// # Errors
+    /// `Vocabulary`: an empty token, bytes or an id given twice, ids out of range.
+    pub fn from_ranks(ranked: &[(&[u8], u32)], specials: &[Special]) -> Result<Self> {
+        let mut ranked = ranked.to_vec();
+        ranked.sort_unstable_by_key(|token| token.1);
+        let mut tokens = table(ranked.iter().map(|&(bytes, id)| (id, bytes)), &[], specials)?;
+        let strings: Vec<&[u8]> = ranked.iter().map(|token| token.0).collect();
+        let spellings = Spellings::new(&strings);
+        let mut ids = Box::new([NONE; 256]);
+        let mut pairs = PairTable::with_capacity(2 * ranked.len());
+        let mut prefixes = Vec::new();
+        for (i, &(bytes, id)) in ranked.iter().enumerate() {
+            let first = ranked[spellings.first[i] as usize].1;
+            match bytes {
+                [] => return Err(Error::Vocabulary(format!("token {id} is empty"))),
+                _ if first != id => {
+                    return Err(Error::Vocabulary(format!(
+                        "tokens {first} and {id} have the same bytes"
+                    )));
+                }
+                [byte] => ids[*byte as usize] = id,
+                _ => spellings.for_each_split(i, &mut prefixes, |left, right| {
+                    pairs.add(
+                        ranked[left as usize].1,
+                        ranked[right as usize].1,
+                        Merge { rank: id, id },
+                    );
+                }),
+            }
+        }
+        let base = Base::Bytes(ids);
+        let mut whole = Whole::with_capacity(ranked.len());
+        ranked.iter().for_each(|&(_, id)| whole.add(&tokens, id));
+        add_specials(&mut tokens, specials)?;
+        let rules = RuleSet::Pairs(pairs);
+        let mut new = Self {
+            tokens,
+            symbols: base.symbols(),
+            rules,
+            whole: None,
+            merges: Vec::new(),
+            not_canonical: Vec::new(),
+        };
+        new.recover(
+            ranked
+                .iter()
+                .filter(|(bytes, _)| bytes.len() > 1)
+                .map(|&(bytes, id)| (bytes, id)),
+        );
+        new.whole = Some(whole);
+        Ok(new)
+    }
+
+    /// A vocabulary of an ordered token list: entry i says "wherever two neighbours spell entry i, replace them by i",
+    /// one pass an entry, in order. The single-symbol prefix of the list are the base symbols: characters where
+    /// `characters` is set, else bytes.
+    ///
+    /// # Errors
+    /// `Vocabulary`: more than 2^31 entries; an unknown or special token without an id of its own.
+    pub fn from_list(list: &[&[u8]], characters: bool, unknown: Unknown, specials: &[Special]) -> Result<Self> {
+        let symbol = |entry: &[u8]| match characters {
+            true => {
+                let mut all = std::str::from_utf8(entry).ok()?.chars();
+                all.next().filter(|_| all.next().is_none())
+            }
+            false => <[u8; 1]>::try_from(entry).ok().map(|[byte]| char::from(byte)),
+        };
+        let prefix: Vec<char> = list.iter().map_while(|entry| symbol(entry)).collect();
+        // Of a repeated symbol the last id counts: the map keeps it.
+        let base = if characters {
+            Base::Characters(prefix.iter().copied().zip(0..).collect(), unknown)
+        } else {
+            let mut ids = Box::new([NONE; 256]);
+            prefix.iter().zip(0..).for_each(|(&byte, id)| ids[byte as usize] = id);
+            Base::Bytes(ids)
+        };
+        let all: Vec<u32> = (0..).take(list.len()).collect();
+        let mut tokens = table(all.iter().copied().zip(list.iter().copied()), &[], specials)?;
+        let spellings = Spellings::new(list);
+        let first = &spellings.first;
+        let repeats = first.iter().zip(0..).any(|(&first, i)| first != i);
+        let mut prefixes = Vec::new();
+        let rules = if repeats {
+            let mut table = PassTable {
+                spelling: first.clone(),
+                joined: Default::default(),
+                entries: Default::default(),
+            };
+            for i in prefix.len()..list.len() {
+                table.entries.entry(first[i]).or_default().push(i as u32);
+                if first[i] as usize == i {
+                    spellings.for_each_split(i, &mut prefixes, |left, right| {
+                        table.joined.insert(key(left, right), i as u32);
+                    });
+                }
+            }
+            RuleSet::Passes(table)
+        } else {
+            let mut table = PairTable::with_capacity(list.len());
+            for i in prefix.len()..list.len() {
+                spellings.for_each_split(i, &mut prefixes, |left, right| {
+                    if left.max(right) < i as u32 {
+                        table.add(
+                            left,
+                            right,
+                            Merge {
+                                rank: i as u32,
+                                id: i as u32,
+                            },
+                        );
+                    }
+                });
+            }
+            RuleSet::Pairs(table)
+        };
+        let mut whole = Whole::with_capacity(list.len());
+        let merged = (prefix.len() as u32..).take(list.len() - prefix.len());
+        base.piece_ids()
+            .chain(merged.clone())
+            .for_each(|id| whole.add(&tokens, id));
+        add_specials(&mut tokens, specials)?;
+        check_unknown(&tokens, &base)?;
+        let symbols = base.symbols();
+        let mut new = Self {
+            tokens,
+            symbols,
+            rules,
+            whole: None,
+            merges: Vec::new(),
+            not_canonical: Vec::new(),
+        };
+        new.recover(merged.map(|id| (list[id as usize], id)));
+        new.whole = new.is_canonical().then_some(whole);
+        Ok(new)
+    }
+
+    /// Encodes each token with lower ranks only: the two ids it ends in are its parts, anything else is not canonical.
+    fn recover<'a>(&mut self, tokens: impl Iterator<Item = (&'a [u8], u32)>) {
+        let (mut symbols, mut scratch) = (Vec::new(), Scratch::default());
+        for (bytes, id) in tokens {
+            symbols.clear();
+            if self.append_symbols(bytes, 0, &mut symbols).is_ok() {
+                merge_symbols(&Below(&*self, id), &mut symbols, 0, &mut scratch);
+            }
+            match symbols[..] {
+                [left, right] => self.merges.push((left, right, id)),
+                _ => self.not_canonical.push(id),
+            }
+        }
+    }
+}
+
+impl Base {
+    /// The ids that a piece of one base symbol may have.
+    fn piece_ids(&self) -> Box<dyn Iterator<Item = u32> + '_> {
+        match self {
+            Self::Bytes(ids) => Box::new(ids.iter().copied().filter(|&id| id != NONE)),
+            Self::Characters(characters, _) => {
+                // The last id of a repeated character.
+                let last: std::collections::BTreeMap<char, u32> = characters.iter().copied().collect();
+                Box::new(last.into_values())
+            }
+        }
+    }
+}
+
+fn made_ids(merges: &[(u32, u32, u32)]) -> impl Iterator<Item = u32> {
+    merges.iter().map(|m| m.2)
+}
+
+fn repeats_a_symbol(base: &Base) -> bool {
+    match base {
+        Base::Bytes(_) => false,
+        Base::Characters(characters, _) => base.piece_ids().count() != characters.len(),
+    }
+}

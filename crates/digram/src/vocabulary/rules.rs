@@ -1,0 +1,65 @@
+//! Merge rules: which two neighbours become which token, and when.
+//!
+//! Two kinds serve the three semantics of the specification. A [`PairTable`] holds merges by pair of ids, and
+//! also ranked bytes: every split of a token into two tokens is a pair with the token's rank. A [`PassTable`] holds an
+//! ordered token list in which a string occurs more than once; there a pair has several entries, and the next one that the
+//! pass has not reached yet counts.
+
+use crate::merge::{Merge, Rules};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// The key of a pair of ids.
+pub(crate) fn key(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}
+
+/// Rules by pair of ids.
+#[derive(Debug, Default)]
+pub struct PairTable(HashMap<u64, Merge, FixedState>);
+
+impl PairTable {
+    pub(crate) fn with_capacity(n: usize) -> Self {
+        Self(HashMap::with_capacity_and_hasher(n, FixedState::default()))
+    }
+
+    /// Adds a rule; false, and no change, where the pair has one already.
+    pub(crate) fn add(&mut self, left: u32, right: u32, merge: Merge) -> bool {
+        match self.0.entry(key(left, right)) {
+            hashbrown::hash_map::Entry::Occupied(_) => false,
+            hashbrown::hash_map::Entry::Vacant(slot) => {
+                slot.insert(merge);
+                true
+            }
+        }
+    }
+}
+
+impl Rules for PairTable {
+    fn merge(&self, left: u32, right: u32, _reached: u32) -> Option<Merge> {
+        self.0.get(&key(left, right)).copied()
+    }
+}
+
+/// Rules of an ordered token list with repeated strings.
+#[derive(Debug)]
+pub struct PassTable {
+    /// id -> the first id that spells the same.
+    pub(crate) spelling: Vec<u32>,
+    /// Pair of spellings -> the spelling they make.
+    pub(crate) joined: HashMap<u64, u32, FixedState>,
+    /// Spelling -> its entries, ascending.
+    pub(crate) entries: HashMap<u32, Vec<u32>, FixedState>,
+}
+
+impl Rules for PassTable {
+    fn merge(&self, left: u32, right: u32, reached: u32) -> Option<Merge> {
+        // Ids that are not in the list (the unknown token, byte tokens) never merge.
+        let spelling = |id: u32| self.spelling.get(id as usize).copied();
+        let spelt = self.joined.get(&key(spelling(left)?, spelling(right)?))?;
+        let entries = &self.entries[spelt];
+        // Both parts stand in the sequence, so both are entries before `reached`: only the pass decides.
+        let next = *entries.get(entries.partition_point(|&entry| entry < reached))?;
+        Some(Merge { rank: next, id: next })
+    }
+}
