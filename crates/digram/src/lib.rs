@@ -6,5 +6,7 @@
 
 pub mod count;
 pub mod error;
+pub mod specials;
+pub mod split;
 
 pub use error::{Error, Result};
