@@ -3,6 +3,8 @@
 //! Counts are 64-bit and add up (`merge`), so a corpus may be counted in parts, on threads or on machines. Pieces keep
 //! the order of their first appearance: "a's, then b's" when b is merged into a. Only `Ties::FirstSeen` looks at it.
 
+use crate::specials::{SpecialMatcher, Stretch};
+use crate::split::Splitter;
 use crate::{Error, Result};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
@@ -83,6 +85,53 @@ impl PieceCounts {
     /// Adds all counts of `other`; its new pieces come after the ones here.
     pub fn merge(&mut self, other: &PieceCounts) -> Result<()> {
         other.iter().try_for_each(|(piece, n)| self.add(piece, n))
+    }
+}
+
+/// Documents to piece counts: special tokens are cut out first, then the text between them is split.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    splitter: Splitter,
+    specials: SpecialMatcher,
+}
+
+impl Counter {
+    /// Counts the pieces that `splitter` makes of the text between the markers of `specials`.
+    pub fn new(splitter: Splitter, specials: SpecialMatcher) -> Self {
+        Counter { splitter, specials }
+    }
+
+    /// Adds the pieces of one document to `into`.
+    ///
+    /// Each special token ends a piece and is itself not counted; of markers that begin at the same place the longest is
+    /// taken, and the text between two is split as a text of its own. After an error `into` holds a part of the pieces.
+    pub fn count_document(&self, document: &[u8], into: &mut PieceCounts) -> Result<()> {
+        self.specials.for_each_stretch(document, |stretch| match stretch {
+            Stretch::Text(text) => self
+                .splitter
+                .for_each_piece_within(document, text, |piece| into.add(&document[piece], 1)),
+            Stretch::Special(..) => Ok(()),
+        })
+    }
+
+    /// Adds the pieces of all `documents` to `into`, on the threads of the current rayon pool.
+    ///
+    /// The result, order of first appearance included, is that of counting one document after the other. An error comes
+    /// with the index of its document, the smallest one that has an error; `into` then holds a part of the pieces. When
+    /// `stop` returns true, the count ends soon with [`Error::Interrupted`].
+    pub fn count_batch(
+        &self,
+        documents: &[&[u8]],
+        into: &mut PieceCounts,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> std::result::Result<(), (usize, Error)> {
+        for (i, document) in documents.iter().enumerate() {
+            if stop() {
+                return Err((i, Error::Interrupted));
+            }
+            self.count_document(document, into).map_err(|e| (i, e))?;
+        }
+        Ok(())
     }
 }
 

@@ -5,8 +5,12 @@
 //! [`vocabulary`] holds what was learnt and [`encode`] applies it. Nothing here knows Python or a file format.
 
 pub mod count;
+pub mod encode;
 pub mod error;
 pub mod merge;
+pub mod specials;
+pub mod split;
+pub mod train;
 pub mod vocabulary;
 
 pub use error::{Error, Result};
