@@ -6,5 +6,6 @@
 
 pub mod count;
 pub mod error;
+pub mod train;
 
 pub use error::{Error, Result};
