@@ -1,8 +1,22 @@
 //! The binding between the engine and Python: converts, releases the interpreter lock, maps errors. No algorithm.
+//!
+//! Numbers cross as flat buffers (bytearrays of u32 or u64 in native byte order), text as str or bytes. No Python object is touched while
+//! the lock is released.
+
+mod counts;
+mod encoder;
+mod errors;
+mod ids;
+mod run;
+mod text;
 
 use pyo3::prelude::*;
 
+/// The engine of digram. Private: use the `digram` package.
 #[pymodule(gil_used = false)]
-fn _native(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+mod _native {
+    #[pymodule_export]
+    use crate::counts::{PieceCounts, train};
+    #[pymodule_export]
+    use crate::encoder::{Allowed, Encoder};
 }

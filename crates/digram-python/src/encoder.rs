@@ -1,0 +1,404 @@
+//! The tokenizer as Python sees it.
+
+use crate::errors::exception;
+use crate::ids::{flat, ids, numbers};
+use crate::run::{SHORT, interruptible, on_threads};
+use crate::text::{Text, texts};
+use digram::encode::{self, Options};
+use digram::specials::SpecialMatcher;
+use digram::split::Splitter;
+use digram::vocabulary::{Base, Special, Unknown, Vocabulary};
+use digram::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyList};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Special tokens that a call lets through; made by `Encoder.allow`.
+#[pyclass(frozen)]
+pub struct Allowed(encode::Allowed);
+
+/// A frozen tokenizer.
+#[pyclass(frozen)]
+pub struct Encoder(encode::Encoder);
+
+/// The pieces of a flat buffer: piece i ends at `ends[i]`.
+fn slices<'a>(bytes: &'a [u8], ends: &[u64]) -> Result<Vec<&'a [u8]>> {
+    let mut start = 0;
+    let slice = |&end: &u64| {
+        let end = end as usize;
+        let piece = bytes
+            .get(start..end)
+            .ok_or_else(|| Error::Argument("the ends are not ascending".into()))?;
+        start = end;
+        Ok(piece)
+    };
+    ends.iter().map(slice).collect()
+}
+
+fn unknown(id: Option<u32>, first_byte_id: Option<u32>) -> Unknown {
+    match (id, first_byte_id) {
+        (Some(id), _) => Unknown::Token(id),
+        (None, Some(first)) => Unknown::Bytes(Box::new(std::array::from_fn(|byte| first + byte as u32))),
+        (None, None) => Unknown::Error,
+    }
+}
+
+fn splitter(pattern: Option<&str>) -> Result<Splitter> {
+    pattern.map_or_else(|| Ok(Splitter::none()), Splitter::new)
+}
+
+/// What a call does with special tokens.
+struct Specials<'a> {
+    allowed: Option<&'a encode::Allowed>,
+    disallowed: Option<SpecialMatcher>,
+}
+
+impl<'a> Specials<'a> {
+    fn new(allowed: Option<&'a Bound<'_, Allowed>>, disallowed: Option<Vec<String>>) -> Result<Self> {
+        let disallowed = disallowed.map(|markers| SpecialMatcher::new(&markers)).transpose()?;
+        Ok(Self {
+            allowed: allowed.map(|allowed| &allowed.get().0),
+            disallowed,
+        })
+    }
+
+    fn options(&self) -> Options<'_> {
+        Options {
+            allowed: self.allowed,
+            disallowed: self.disallowed.as_ref(),
+        }
+    }
+}
+
+impl Encoder {
+    fn built(py: Python<'_>, build: impl FnOnce() -> Result<encode::Encoder> + Send) -> PyResult<Self> {
+        py.detach(build).map(Self).map_err(|error| exception(py, error, None))
+    }
+
+    /// Runs `work` on one text: at once where it is short, so that Ctrl-C ends it where it is long.
+    fn on_text<T: Send>(
+        &self,
+        text: &Text<'_>,
+        py: Python<'_>,
+        work: impl FnOnce(&encode::Encoder, &[u8], &dyn Fn() -> bool) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let bytes = text.bytes();
+        let result = if bytes.len() < SHORT {
+            py.detach(|| work(&self.0, bytes, &|| false))
+        } else {
+            interruptible(
+                py,
+                |_| Ok(()),
+                |stop| work(&self.0, bytes, &|| stop.load(Ordering::Relaxed)),
+            )?
+        };
+        result.map_err(|error| exception(py, error, text.str()))
+    }
+
+    /// Runs `work` on many texts, on threads where there is enough to do.
+    fn on_texts<T: Send>(
+        &self,
+        list: &Bound<'_, PyList>,
+        threads: Option<usize>,
+        work: impl FnOnce(&encode::Encoder, &[&[u8]], &AtomicBool) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let py = list.py();
+        let texts = texts(list, 0)?;
+        let documents: Vec<&[u8]> = texts.iter().map(Text::bytes).collect();
+        let bytes: usize = documents.iter().map(|document| encode::work_of(document)).sum();
+        let result = if bytes < encode::RUN {
+            py.detach(|| work(&self.0, &documents, &AtomicBool::new(false)))
+        } else {
+            interruptible(
+                py,
+                |_| Ok(()),
+                |stop| on_threads(threads, || work(&self.0, &documents, stop)),
+            )??
+        };
+        result.map_err(|error| match &error {
+            Error::InDocument { index, source } => {
+                let (index, text) = (*index, texts[*index].str());
+                let inner = exception(py, (**source).clone(), text);
+                let message = format!("item {index}: {}", inner.value(py));
+                match inner.get_type(py).call1((message,)) {
+                    Ok(value) => PyErr::from_value(value),
+                    Err(error) => error,
+                }
+            }
+            _ => exception(py, error, None),
+        })
+    }
+}
+
+#[pymethods]
+impl Encoder {
+    /// A vocabulary of merges: flat u32 triples (left, right, new), lowest rank first. The base symbols are the bytes 0 to 255,
+    /// or `characters` with ids from 0.
+    #[staticmethod]
+    #[pyo3(signature = (merges, *, characters=None, unknown_id=None, first_byte_id=None, specials=Vec::new(), split=None))]
+    fn from_merges(
+        py: Python<'_>,
+        merges: &Bound<'_, PyAny>,
+        characters: Option<String>,
+        unknown_id: Option<u32>,
+        first_byte_id: Option<u32>,
+        specials: Vec<Special>,
+        split: Option<String>,
+    ) -> PyResult<Self> {
+        let flat: Vec<u32> = numbers(merges)?;
+        Self::built(py, || {
+            let merges: Vec<_> = flat.chunks_exact(3).map(|m| (m[0], m[1], m[2])).collect();
+            let base = match characters {
+                Some(characters) => Base::Characters(
+                    characters.chars().zip(0..).collect(),
+                    unknown(unknown_id, first_byte_id),
+                ),
+                None => Base::bytes(),
+            };
+            let vocabulary = Vocabulary::from_merges(&base, &merges, &specials)?;
+            encode::Encoder::new(vocabulary, splitter(split.as_deref())?, &specials)
+        })
+    }
+
+    /// A vocabulary of ranked bytes: token i is `tokens[ends[i - 1]:ends[i]]` (flat u64) and has the id `ids[i]` (flat u32).
+    #[staticmethod]
+    #[pyo3(signature = (tokens, ends, ids, *, specials=Vec::new(), split=None))]
+    fn from_ranks(
+        tokens: &Bound<'_, PyBytes>,
+        ends: &Bound<'_, PyAny>,
+        ids: &Bound<'_, PyAny>,
+        specials: Vec<Special>,
+        split: Option<String>,
+    ) -> PyResult<Self> {
+        let (bytes, ends, ids): (_, Vec<u64>, Vec<u32>) = (tokens.as_bytes(), numbers(ends)?, numbers(ids)?);
+        Self::built(tokens.py(), || {
+            let ranked: Vec<_> = slices(bytes, &ends)?.into_iter().zip(ids).collect();
+            encode::Encoder::new(
+                Vocabulary::from_ranks(&ranked, &specials)?,
+                splitter(split.as_deref())?,
+                &specials,
+            )
+        })
+    }
+
+    /// A vocabulary of an ordered token list, of str tokens (`characters`) or bytes.
+    #[staticmethod]
+    #[pyo3(signature = (tokens, ends, characters, *, unknown_id=None, specials=Vec::new(), split=None))]
+    fn from_list(
+        tokens: &Bound<'_, PyBytes>,
+        ends: &Bound<'_, PyAny>,
+        characters: bool,
+        unknown_id: Option<u32>,
+        specials: Vec<Special>,
+        split: Option<String>,
+    ) -> PyResult<Self> {
+        let (bytes, ends): (_, Vec<u64>) = (tokens.as_bytes(), numbers(ends)?);
+        Self::built(tokens.py(), || {
+            let vocabulary =
+                Vocabulary::from_list(&slices(bytes, &ends)?, characters, unknown(unknown_id, None), &specials)?;
+            encode::Encoder::new(vocabulary, splitter(split.as_deref())?, &specials)
+        })
+    }
+
+    /// Special tokens to be let through by `encode`; None means all.
+    #[pyo3(signature = (markers=None))]
+    fn allow(&self, py: Python<'_>, markers: Option<Vec<String>>) -> PyResult<Allowed> {
+        let Some(markers) = markers else {
+            return Ok(Allowed(self.0.all_specials().clone()));
+        };
+        let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
+        self.0
+            .some_specials(&markers)
+            .map(Allowed)
+            .map_err(|error| exception(py, error, None))
+    }
+
+    /// The ids of a text.
+    #[pyo3(signature = (text, allowed=None, disallowed=None))]
+    fn encode<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed: Option<&Bound<'py, Allowed>>,
+        disallowed: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = text.py();
+        PyList::new(py, self.ids(text, allowed, disallowed)?)
+    }
+
+    /// The ids of a text as a flat buffer of u32.
+    #[pyo3(signature = (text, allowed=None, disallowed=None))]
+    fn encode_flat<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed: Option<&Bound<'py, Allowed>>,
+        disallowed: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyByteArray>> {
+        Ok(flat(text.py(), &self.ids(text, allowed, disallowed)?))
+    }
+
+    /// The number of ids of a text.
+    #[pyo3(signature = (text, allowed=None, disallowed=None))]
+    fn count(
+        &self,
+        text: &Bound<'_, PyAny>,
+        allowed: Option<&Bound<'_, Allowed>>,
+        disallowed: Option<Vec<String>>,
+    ) -> PyResult<u64> {
+        let py = text.py();
+        let specials = Specials::new(allowed, disallowed).map_err(|error| exception(py, error, None))?;
+        self.on_text(&Text::of(text)?, py, |encoder, document, stop| {
+            encoder.count(document, specials.options(), stop)
+        })
+    }
+
+    /// The ids of many texts, end to end as flat u32, and the end of each text's ids as flat u64.
+    #[pyo3(signature = (texts, allowed=None, disallowed=None, threads=None))]
+    fn encode_batch_flat<'py>(
+        &self,
+        texts: &Bound<'py, PyList>,
+        allowed: Option<&Bound<'py, Allowed>>,
+        disallowed: Option<Vec<String>>,
+        threads: Option<usize>,
+    ) -> PyResult<(Bound<'py, PyByteArray>, Bound<'py, PyByteArray>)> {
+        let batch = self.batch(texts, allowed, disallowed, threads)?;
+        let ends: Vec<u64> = batch.ends.iter().map(|&end| end as u64).collect();
+        Ok((flat(texts.py(), &batch.ids), flat(texts.py(), &ends)))
+    }
+
+    /// The ids of many texts.
+    #[pyo3(signature = (texts, allowed=None, disallowed=None, threads=None))]
+    fn encode_batch<'py>(
+        &self,
+        texts: &Bound<'py, PyList>,
+        allowed: Option<&Bound<'py, Allowed>>,
+        disallowed: Option<Vec<String>>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = texts.py();
+        let batch = self.batch(texts, allowed, disallowed, threads)?;
+        let lists = PyList::empty(py);
+        let mut start = 0;
+        for end in batch.ends {
+            lists.append(PyList::new(py, &batch.ids[start..end])?)?;
+            start = end;
+        }
+        Ok(lists)
+    }
+
+    /// The number of ids of each text, as flat u64.
+    #[pyo3(signature = (texts, allowed=None, disallowed=None, threads=None))]
+    fn count_batch<'py>(
+        &self,
+        texts: &Bound<'py, PyList>,
+        allowed: Option<&Bound<'py, Allowed>>,
+        disallowed: Option<Vec<String>>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyByteArray>> {
+        let py = texts.py();
+        let specials = Specials::new(allowed, disallowed).map_err(|error| exception(py, error, None))?;
+        let counts = self.on_texts(texts, threads, |encoder, documents, stop| {
+            encoder.count_batch(documents, specials.options(), &|| stop.load(Ordering::Relaxed))
+        })?;
+        Ok(flat(py, &counts))
+    }
+
+    /// The bytes of ids.
+    #[pyo3(signature = (ids, skip_special=false))]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = ids)] ids: Vec<u32>,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        py.detach(|| self.0.decode(&ids, skip_special, &mut bytes))
+            .map_err(|error| exception(py, error, None))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The bytes of a token, or None for an id without one.
+    fn token_bytes<'py>(&self, py: Python<'py>, id: u32) -> Option<Bound<'py, PyBytes>> {
+        self.0
+            .vocabulary()
+            .tokens()
+            .bytes(id)
+            .map(|bytes| PyBytes::new(py, &bytes))
+    }
+
+    /// Whether an id is a special token's.
+    fn is_special(&self, id: u32) -> bool {
+        self.0.vocabulary().tokens().is_special(id)
+    }
+
+    /// The length of each token in bytes by id, 0 for a gap, as flat u64.
+    fn token_lengths<'py>(&self, py: Python<'py>) -> Bound<'py, PyByteArray> {
+        let tokens = self.0.vocabulary().tokens();
+        let lengths: Vec<u64> = (0..tokens.len() as u32).map(|id| tokens.length(id)).collect();
+        flat(py, &lengths)
+    }
+
+    /// The highest id + 1.
+    #[getter]
+    fn n_vocab(&self) -> usize {
+        self.0.vocabulary().tokens().len()
+    }
+
+    /// The merges, as flat u32 triples (left, right, new): given, or recovered.
+    fn merges<'py>(&self, py: Python<'py>) -> Bound<'py, PyByteArray> {
+        let triples: Vec<u32> = self
+            .0
+            .vocabulary()
+            .merges()
+            .iter()
+            .flat_map(|m| [m.0, m.1, m.2])
+            .collect();
+        flat(py, &triples)
+    }
+
+    /// The ids that fail the canonical check, as flat u32.
+    fn not_canonical<'py>(&self, py: Python<'py>) -> Bound<'py, PyByteArray> {
+        flat(py, self.0.vocabulary().not_canonical())
+    }
+
+    /// The bytes that have no token.
+    fn missing_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.vocabulary().missing_bytes())
+    }
+
+    /// What splits: `none`, `scanner:...` or `regex`.
+    #[getter]
+    fn split_engine(&self) -> &str {
+        self.0.splitter().engine()
+    }
+}
+
+impl Encoder {
+    fn ids(
+        &self,
+        text: &Bound<'_, PyAny>,
+        allowed: Option<&Bound<'_, Allowed>>,
+        disallowed: Option<Vec<String>>,
+    ) -> PyResult<Vec<u32>> {
+        let py = text.py();
+        let specials = Specials::new(allowed, disallowed).map_err(|error| exception(py, error, None))?;
+        self.on_text(&Text::of(text)?, py, |encoder, document, stop| {
+            let mut ids = Vec::new();
+            encoder
+                .encode(document, specials.options(), &mut ids, stop)
+                .map(|()| ids)
+        })
+    }
+
+    fn batch(
+        &self,
+        texts: &Bound<'_, PyList>,
+        allowed: Option<&Bound<'_, Allowed>>,
+        disallowed: Option<Vec<String>>,
+        threads: Option<usize>,
+    ) -> PyResult<encode::Batch> {
+        let specials = Specials::new(allowed, disallowed).map_err(|error| exception(texts.py(), error, None))?;
+        self.on_texts(texts, threads, |encoder, documents, stop| {
+            encoder.encode_batch(documents, specials.options(), &|| stop.load(Ordering::Relaxed))
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! Numbers in and out: lists of int, or flat buffers.
+
+use crate::errors::named;
+use crate::text::type_name;
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyInt};
+
+/// A flat buffer of numbers in native byte order, for `memoryview(...).cast` or numpy.
+pub fn flat<'py, T: bytemuck::NoUninit>(py: Python<'py>, numbers: &[T]) -> Bound<'py, PyByteArray> {
+    PyByteArray::new(py, bytemuck::cast_slice(numbers))
+}
+
+/// Ids from a buffer of integers (numpy, array, memoryview) or from any iterable of int.
+///
+/// An int that can be no id raises UnknownTokenError as an id without a token does; anything else TypeError.
+pub fn ids(object: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    let py = object.py();
+    if let Some(result) = from_buffer::<u32>(object)
+        .or_else(|| from_buffer::<i64>(object))
+        .or_else(|| from_buffer::<i32>(object))
+        .or_else(|| from_buffer::<u16>(object))
+        .or_else(|| from_buffer::<u64>(object))
+    {
+        return result;
+    }
+    let mut ids = Vec::with_capacity(object.len().unwrap_or(0));
+    for (i, item) in object.try_iter()?.enumerate() {
+        let item = item?;
+        match item.extract::<u32>() {
+            Ok(id) => ids.push(id),
+            Err(_) if item.is_instance_of::<PyInt>() => return Err(no_token(py, &item)),
+            Err(_) => {
+                return Err(PyTypeError::new_err(format!(
+                    "ids must be int, but item {i} is {}",
+                    type_name(&item)
+                )));
+            }
+        }
+    }
+    Ok(ids)
+}
+
+fn no_token(py: Python<'_>, id: impl std::fmt::Display) -> PyErr {
+    named(
+        py,
+        "UnknownTokenError",
+        &format!("id {id} has no token in this vocabulary"),
+    )
+}
+
+fn from_buffer<T>(object: &Bound<'_, PyAny>) -> Option<PyResult<Vec<u32>>>
+where
+    T: Element + Copy + std::fmt::Display,
+    u32: TryFrom<T>,
+{
+    let buffer = PyBuffer::<T>::get(object).ok()?;
+    let py = object.py();
+    let convert = |number: T| u32::try_from(number).map_err(|_| no_token(py, number));
+    Some(
+        buffer
+            .to_vec(py)
+            .and_then(|numbers| numbers.into_iter().map(convert).collect()),
+    )
+}
+
+/// Numbers of a buffer that digram's own Python code made.
+pub fn numbers<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    PyBuffer::<T>::get(object)?.to_vec(object.py())
+}

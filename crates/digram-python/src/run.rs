@@ -1,0 +1,59 @@
+//! Long calls: without the interpreter lock, on a bounded number of threads, ended by Ctrl-C.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Work on fewer bytes than this is done at once, in the calling thread: it ends before anyone could press a key.
+pub const SHORT: usize = 1 << 20;
+
+/// Between two looks at signals, and two calls of a progress callback.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Runs `work` on a thread of its own while this one, without the lock but for moments, looks for signals and calls
+/// `tick`. The first exception asks `work` to stop and is raised when it has.
+pub fn interruptible<T: Send>(
+    py: Python<'_>,
+    mut tick: impl FnMut(Python<'_>) -> PyResult<()> + Send,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
+    let stop = AtomicBool::new(false);
+    py.detach(|| {
+        std::thread::scope(|scope| {
+            let (done, wait) = channel::<()>();
+            let stop = &stop;
+            let worker = std::thread::Builder::new()
+                .name("digram".into())
+                .spawn_scoped(scope, move || {
+                    let _done = done; // dropped, however the work ends
+                    work(stop)
+                })?;
+            let mut raised = None;
+            while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(TICK) {
+                if raised.is_none() {
+                    raised = Python::attach(|py| py.check_signals().and_then(|()| tick(py))).err();
+                    stop.store(raised.is_some(), Ordering::Relaxed);
+                }
+            }
+            let result = worker.join();
+            match (raised, result) {
+                (Some(error), _) => Err(error),
+                (None, Ok(result)) => Ok(result),
+                (None, Err(_)) => Err(PyRuntimeError::new_err("the engine failed; please report this")),
+            }
+        })
+    })
+}
+
+/// Runs `work` where rayon's pool has `threads` threads (None: one for each core), made for this call: a pool that
+/// lives longer would not survive a fork.
+pub fn on_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
+        .build();
+    Ok(pool
+        .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))?
+        .install(work))
+}
