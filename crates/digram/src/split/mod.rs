@@ -5,13 +5,19 @@
 //! joined, are the document: text that no alternative matches becomes pieces of its own, and so do bytes that are not
 //! UTF-8.
 
+mod cl100k;
 mod general;
+mod gpt2;
+mod o200k;
 mod patterns;
+mod scan;
+mod unicode;
 
 pub use patterns::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, named};
 
 use crate::Result;
 use general::General;
+use scan::Space;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,8 +30,27 @@ pub struct Splitter {
 #[derive(Clone, Debug)]
 enum Engine {
     None,
+    Scanner(Scanner, &'static str),
     General(Arc<General>),
 }
+
+/// The families of patterns that have a scanner.
+#[derive(Clone, Copy, Debug)]
+enum Scanner {
+    Gpt2,
+    Cl100k,
+    Cl100kClassic,
+    O200k,
+}
+
+/// The patterns that have a scanner, by exact text.
+const SCANNED: [(&str, Scanner); 5] = [
+    (GPT2, Scanner::Gpt2),
+    (GPT2_TIKTOKEN, Scanner::Gpt2),
+    (CL100K, Scanner::Cl100k),
+    (CL100K_CLASSIC, Scanner::Cl100kClassic),
+    (O200K, Scanner::O200k),
+];
 
 impl Splitter {
     /// No pattern: a document is one piece.
@@ -36,7 +61,10 @@ impl Splitter {
     /// Cuts by `pattern`, any regular expression with Unicode classes, look-around, possessive quantifiers and
     /// back-references. [`Error::Pattern`](crate::Error::Pattern) says where it does not compile.
     pub fn new(pattern: &str) -> Result<Self> {
-        let engine = Engine::General(Arc::new(General::new(pattern)?));
+        let engine = match SCANNED.iter().find(|(known, _)| *known == pattern) {
+            Some(&(known, scanner)) => Engine::Scanner(scanner, known),
+            None => Engine::General(Arc::new(General::new(pattern)?)),
+        };
         Ok(Splitter { engine })
     }
 
@@ -45,6 +73,10 @@ impl Splitter {
     pub fn engine(&self) -> &'static str {
         match &self.engine {
             Engine::None => "none",
+            Engine::Scanner(Scanner::Gpt2, _) => "scanner:gpt2",
+            Engine::Scanner(Scanner::Cl100k, _) => "scanner:cl100k",
+            Engine::Scanner(Scanner::Cl100kClassic, _) => "scanner:cl100k-classic",
+            Engine::Scanner(Scanner::O200k, _) => "scanner:o200k",
             Engine::General(_) => "regex",
         }
     }
@@ -53,6 +85,7 @@ impl Splitter {
     pub fn pattern(&self) -> Option<&str> {
         match &self.engine {
             Engine::None => None,
+            Engine::Scanner(_, pattern) => Some(pattern),
             Engine::General(general) => Some(general.pattern()),
         }
     }
@@ -108,7 +141,49 @@ impl Splitter {
         }
         match &self.engine {
             Engine::None => each(base..base + text.len()),
+            Engine::Scanner(scanner, _) => scanner.scan(text.as_bytes(), base, each),
             Engine::General(general) => general.split(text, base, each),
         }
     }
+}
+
+impl Scanner {
+    /// The pieces of a text that is UTF-8 and begins at byte `base` of its document.
+    fn scan(self, text: &[u8], base: usize, each: &mut impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
+        let classes = unicode::classes();
+        match self {
+            Scanner::Gpt2 => pieces(text, base, |at| gpt2::piece_end(classes, text, at), each),
+            Scanner::Cl100k => pieces(
+                text,
+                base,
+                |at| cl100k::piece_end(classes, text, at, Space::EndFirst),
+                each,
+            ),
+            Scanner::Cl100kClassic => pieces(
+                text,
+                base,
+                |at| cl100k::piece_end(classes, text, at, Space::LineBreakFirst),
+                each,
+            ),
+            Scanner::O200k => pieces(text, base, |at| o200k::piece_end(classes, text, at), each),
+        }
+    }
+}
+
+/// From the end of each piece to the pieces.
+#[inline]
+fn pieces(
+    text: &[u8],
+    base: usize,
+    piece_end: impl Fn(usize) -> usize,
+    each: &mut impl FnMut(Range<usize>) -> Result<()>,
+) -> Result<()> {
+    let mut at = 0;
+    while at < text.len() {
+        let end = piece_end(at);
+        debug_assert!(end > at, "a piece is never empty");
+        each(base + at..base + end)?;
+        at = end;
+    }
+    Ok(())
 }
