@@ -325,6 +325,11 @@ impl Encoder {
             .map(|bytes| PyBytes::new(py, &bytes))
     }
 
+    /// The id of the token that is spelt so, or None; special tokens do not count.
+    fn token_id(&self, token: &[u8]) -> Option<u32> {
+        self.0.vocabulary().token_id(token)
+    }
+
     /// Whether an id is a special token's.
     fn is_special(&self, id: u32) -> bool {
         self.0.vocabulary().tokens().is_special(id)

@@ -266,11 +266,11 @@ impl Vocabulary {
                 joined: Default::default(),
                 entries: Default::default(),
             };
-            for i in prefix.len()..list.len() {
-                table.entries.entry(first[i]).or_default().push(i as u32);
-                if first[i] as usize == i {
+            for (i, &spelling) in first.iter().enumerate().skip(prefix.len()) {
+                table.entries.entry(spelling).or_default().push(i as u32);
+                if spelling as usize == i {
                     spellings.for_each_split(i, &mut prefixes, |left, right| {
-                        table.joined.insert(key(left, right), i as u32);
+                        table.joined.insert(key(left, right), spelling);
                     });
                 }
             }

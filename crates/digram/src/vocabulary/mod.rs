@@ -15,7 +15,7 @@ mod tokens;
 pub use build::{Base, Special};
 pub use tokens::Tokens;
 
-use crate::merge::{Merge, Rules};
+use crate::merge::{Merge, Rules, Scratch, merge_symbols};
 use crate::{Error, Result, error::Place};
 use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashTable};
@@ -74,6 +74,30 @@ impl Vocabulary {
     /// lists, as recovered. Complete only where [`Self::is_canonical`].
     pub fn merges(&self) -> &[(u32, u32, u32)] {
         &self.merges
+    }
+
+    /// The id of the token that is spelt `bytes`, special tokens aside; of several the last, as of repeated base symbols.
+    pub fn token_id(&self, bytes: &[u8]) -> Option<u32> {
+        if let Some(id) = self.whole_piece(bytes) {
+            return Some(id);
+        }
+        // A token that encodes to itself is found by encoding; the others only by looking at all of the same length.
+        let mut symbols = Vec::new();
+        if self.append_symbols(bytes, 0, &mut symbols).is_ok() {
+            merge_symbols(self, &mut symbols, 0, &mut Scratch::default());
+            if let [id] = symbols[..]
+                && self.tokens.bytes(id).as_deref() == Some(bytes)
+            {
+                return Some(id);
+            }
+        }
+        let same = |&id: &u32| {
+            self.tokens.contains(id)
+                && !self.tokens.is_special(id)
+                && self.tokens.length(id) == bytes.len() as u64
+                && self.tokens.bytes(id).as_deref() == Some(bytes)
+        };
+        (0..self.tokens.len() as u32).rev().find(same)
     }
 
     /// Whether every token, encoded with lower ranks only, ends in exactly its two parts.

@@ -1,0 +1,112 @@
+"""The engine of digram. Private: use the `digram` package. Flat buffers hold numbers in native byte order."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, final
+
+from typing_extensions import Buffer
+
+@final
+class Allowed:
+    """Special tokens that a call lets through; made by `Encoder.allow`."""
+
+@final
+class Encoder:
+    """A frozen tokenizer."""
+
+    @staticmethod
+    def from_merges(
+        merges: Buffer,
+        *,
+        characters: str | None = None,
+        unknown_id: int | None = None,
+        first_byte_id: int | None = None,
+        specials: Sequence[tuple[str, int]] = ...,
+        split: str | None = None,
+    ) -> Encoder: ...
+    @staticmethod
+    def from_ranks(
+        tokens: bytes,
+        ends: Buffer,
+        ids: Buffer,
+        *,
+        specials: Sequence[tuple[str, int]] = ...,
+        split: str | None = None,
+    ) -> Encoder: ...
+    @staticmethod
+    def from_list(
+        tokens: bytes,
+        ends: Buffer,
+        characters: bool,
+        *,
+        unknown_id: int | None = None,
+        specials: Sequence[tuple[str, int]] = ...,
+        split: str | None = None,
+    ) -> Encoder: ...
+    def allow(self, markers: Sequence[str] | None = None) -> Allowed: ...
+    def encode(
+        self, text: str | bytes, allowed: Allowed | None = None, disallowed: Sequence[str] | None = None
+    ) -> list[int]: ...
+    def encode_flat(
+        self, text: str | bytes, allowed: Allowed | None = None, disallowed: Sequence[str] | None = None
+    ) -> bytearray: ...
+    def count(
+        self, text: str | bytes, allowed: Allowed | None = None, disallowed: Sequence[str] | None = None
+    ) -> int: ...
+    def encode_batch(
+        self,
+        texts: list[str | bytes],
+        allowed: Allowed | None = None,
+        disallowed: Sequence[str] | None = None,
+        threads: int | None = None,
+    ) -> list[list[int]]: ...
+    def encode_batch_flat(
+        self,
+        texts: list[str | bytes],
+        allowed: Allowed | None = None,
+        disallowed: Sequence[str] | None = None,
+        threads: int | None = None,
+    ) -> tuple[bytearray, bytearray]: ...
+    def count_batch(
+        self,
+        texts: list[str | bytes],
+        allowed: Allowed | None = None,
+        disallowed: Sequence[str] | None = None,
+        threads: int | None = None,
+    ) -> bytearray: ...
+    def decode(self, ids: Iterable[int] | Buffer, skip_special: bool = False) -> bytes: ...
+    def token_bytes(self, id: int) -> bytes | None: ...
+    def token_id(self, token: bytes) -> int | None: ...
+    def is_special(self, id: int) -> bool: ...
+    def token_lengths(self) -> bytearray: ...
+    @property
+    def n_vocab(self) -> int: ...
+    def merges(self) -> bytearray: ...
+    def not_canonical(self) -> bytearray: ...
+    def missing_bytes(self) -> bytes: ...
+    @property
+    def split_engine(self) -> str: ...
+
+@final
+class PieceCounts:
+    """Distinct pieces and how often each occurs."""
+
+    def __new__(cls, split: str | None = None, specials: Sequence[str] = ...) -> PieceCounts: ...
+    def add(self, texts: list[str | bytes], first: int = 0, threads: int | None = None) -> None: ...
+    def add_counts(self, pieces: list[bytes], counts: list[int]) -> None: ...
+    def merge(self, other: PieceCounts) -> None: ...
+    def flat(self) -> tuple[bytes, bytearray, bytearray]: ...
+    def __len__(self) -> int: ...
+    @property
+    def split_engine(self) -> str: ...
+
+def train(
+    counts: PieceCounts,
+    *,
+    characters: bool,
+    vocab_size: int | None,
+    reserved: int,
+    min_count: int,
+    ties: str,
+    max_token_length: int | None,
+    progress: Callable[[int, int | None, int], Any] | None,
+) -> tuple[str | None, bytearray, bytearray, bool]: ...

@@ -1,0 +1,68 @@
+"""What digram raises.
+
+    Exception
+    ├── DigramError                  every error of digram's own
+    │   ├── FormatError              ValueError: a file is not what it should be (JSON, version, checksum, content)
+    │   ├── PatternError             ValueError: a split pattern does not compile, or backtracks without end
+    │   ├── SpecialTokenError        ValueError: a disallowed special token stands in the text
+    │   ├── TextError                ValueError: bytes that should be UTF-8 are not
+    │   ├── UnknownSymbolError       ValueError: a character or byte that the vocabulary cannot represent
+    │   ├── UnknownTokenError        KeyError and ValueError: an id, or a string, that no token has
+    │   └── VocabularyError          ValueError: a vocabulary that contradicts itself, or cannot do what is asked of it
+    └── UserWarning
+        └── TrainingWarning          training ended with fewer ids than asked for
+
+Arguments outside their range raise ValueError, items of a wrong type TypeError with their index, and counts above 2^64 - 1
+OverflowError. Files that cannot be opened raise the operating system's errors.
+"""
+
+__all__ = [
+    "DigramError",
+    "FormatError",
+    "PatternError",
+    "SpecialTokenError",
+    "TextError",
+    "TrainingWarning",
+    "UnknownSymbolError",
+    "UnknownTokenError",
+    "VocabularyError",
+]
+
+
+class DigramError(Exception):
+    """An error of digram's own."""
+
+
+class FormatError(DigramError, ValueError):
+    """A file is not what it should be."""
+
+
+class PatternError(DigramError, ValueError):
+    """A split pattern does not compile, or backtracks without end."""
+
+
+class SpecialTokenError(DigramError, ValueError):
+    """A disallowed special token stands in the text."""
+
+
+class TextError(DigramError, ValueError):
+    """Bytes that should be UTF-8 are not."""
+
+
+class UnknownSymbolError(DigramError, ValueError):
+    """A character or byte that the vocabulary cannot represent."""
+
+
+class UnknownTokenError(DigramError, KeyError, ValueError):
+    """An id, or a string, that no token has."""
+
+    # KeyError would print the message's repr.
+    __str__ = Exception.__str__
+
+
+class VocabularyError(DigramError, ValueError):
+    """A vocabulary that contradicts itself, or cannot do what is asked of it."""
+
+
+class TrainingWarning(UserWarning):
+    """Training ended with fewer ids than asked for."""

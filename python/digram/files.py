@@ -1,0 +1,41 @@
+"""Writing files so that nothing half-written ever stands under the final name."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+__all__ = ["written_whole"]
+
+
+@contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    """A UTF-8 text file that appears under `path` when the block ends without an error; an old file stays until then."""
+    path = Path(path)
+    if path.is_symlink():
+        path = path.resolve()  # write where the link points, and keep the link
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with open(handle, "w", encoding="utf-8", newline="\n") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, _mode(path))
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _mode(path: Path) -> int:
+    """The mode of the file that is there, or what `open` would give a new one."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,219 @@
+"""digram's own format: one JSON object with a version and a checksum, a merge (or a token) a line.
+
+    format          "digram"
+    version         1
+    checksum        "sha256:" and the digest of everything but this key, as compact JSON with sorted keys
+    kind            "merges", "ranks" or "list" (see `digram.definition`)
+    alphabet        "bytes" or "characters"
+    characters      of a character alphabet: the base symbols, ids from 0
+    unknown         "error", "bytes" or a special token
+    split           null, or {"name": of digram.patterns or null, "pattern": regular expression}
+    special_tokens  marker -> id
+    merges          [left id, right id], in learned order                         (kind "merges")
+    tokens          [base64 of the bytes, id]                                     (kind "ranks")
+                    strings, or base64 of byte tokens, in order                   (kind "list")
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from array import array
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from digram import patterns
+from digram.definition import Definition
+from digram.errors import DigramError, FormatError
+from digram.files import written_whole
+from digram.tokenizer import Tokenizer
+
+__all__ = ["load", "save"]
+
+_VERSION = 1
+
+
+def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
+    """Writes the file under a temporary name and renames it when it is whole: an old file stays until then."""
+    body = _body(tokenizer._definition)
+    listed = "merges" if "merges" in body else "tokens"
+    with written_whole(path) as file:
+        file.write("{\n")
+        head = {"format": "digram", "version": _VERSION, "checksum": _checksum(body), **body}
+        for key, value in head.items():
+            if key != listed:
+                file.write(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n")
+        file.write(f' "{listed}": [')
+        file.write(",\n".join(chain([""], (json.dumps(item, ensure_ascii=False) for item in body[listed])))[1:])
+        file.write("\n ]\n}\n")
+
+
+def load(path: str | os.PathLike[str]) -> Tokenizer:
+    """Reads the file. FormatError says what is wrong and where; nothing in a file is ever executed."""
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path} is not UTF-8 at byte {error.start}: it is damaged, or no digram file") from None
+    try:
+        data = json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise FormatError(
+            f"{path} is not JSON at line {error.lineno}, column {error.colno}: {error.msg}; is it cut off?"
+        ) from None
+    except (RecursionError, _Repeated) as error:
+        raise FormatError(f"{path} is no digram file: {str(error) or 'it is nested too deeply'}") from None
+    check = _Check(path, data)
+    if not isinstance(data, dict) or data.get("format") != "digram":
+        raise FormatError(f'{path} is no digram file: it lacks "format": "digram"')
+    version = data.get("version")
+    if version != _VERSION:
+        raise FormatError(f"{path} has format version {version!r}, and this digram reads version {_VERSION}: update digram")
+    stated = check("checksum", str)
+    body = {key: value for key, value in data.items() if key not in ("format", "version", "checksum")}
+    actual = _checksum(body)
+    if stated != actual:
+        raise FormatError(f"{path} has the checksum {stated} but holds {actual}: it was changed or damaged; save it anew")
+    try:
+        return Tokenizer(_definition(check))
+    except FormatError:
+        raise
+    except (DigramError, ValueError, OverflowError) as error:
+        raise FormatError(f"{path} holds a vocabulary that is none: {error}") from error
+
+
+def _body(definition: Definition) -> dict[str, Any]:
+    body: dict[str, Any] = {"kind": definition.kind, "alphabet": definition.alphabet}
+    if definition.kind == "merges" and definition.alphabet == "characters":
+        body["characters"] = definition.characters
+    body["unknown"] = definition.unknown
+    split = definition.split
+    body["split"] = None
+    if split is not None:
+        body["split"] = {"name": split if split in patterns.NAMED else None, "pattern": definition.pattern}
+    body["special_tokens"] = dict(definition.special_tokens)
+    if definition.kind == "merges":
+        flat = definition.merges
+        body["merges"] = list(map(list, zip(flat[0::2], flat[1::2], strict=True)))
+    elif definition.kind == "ranks":
+        body["tokens"] = [[base64.b64encode(t).decode(), i] for t, i in zip(definition.tokens, definition.ids, strict=True)]
+    elif definition.alphabet == "characters":
+        body["tokens"] = [token.decode() for token in definition.tokens]
+    else:
+        body["tokens"] = [base64.b64encode(token).decode() for token in definition.tokens]
+    return body
+
+
+def _definition(check: _Check) -> Definition:
+    kind = check("kind", str, lambda v: v in ("merges", "ranks", "list"), '"merges", "ranks" or "list"')
+    alphabet = check("alphabet", str, lambda v: v in ("bytes", "characters"), '"bytes" or "characters"')
+    split = check("split", (dict, type(None)))
+    if split is not None:
+        name, pattern = check("split.name", (str, type(None))), check("split.pattern", str)
+        # The pattern counts; the name only where it still stands for it.
+        split = name if name is not None and patterns.NAMED.get(name) == pattern else pattern
+    specials = check("special_tokens", dict, lambda v: all(map(_is_id, v.values())), "an object of marker: id")
+    characters = ""
+    if kind == "merges" and alphabet == "characters":
+        characters = check("characters", str)
+    values: dict[str, Any] = {
+        "kind": kind,
+        "alphabet": alphabet,
+        "characters": characters,
+        "unknown": check("unknown", str),
+        "split": split,
+        "special_tokens": specials,
+    }
+    if kind == "merges":
+        values["merges"] = array("I", _flat(check, "merges"))
+    elif kind == "ranks":
+        pairs = check.each("tokens", lambda v: _is_list(v, 2) and isinstance(v[0], str) and _is_id(v[1]), "[base64, id]")
+        values["tokens"] = tuple(check.base64(f"tokens[{i}][0]", token) for i, (token, _) in enumerate(pairs))
+        values["ids"] = array("I", (id for _, id in pairs))
+    else:
+        tokens = check.each("tokens", lambda v: isinstance(v, str), "a string")
+        if alphabet == "characters":
+            values["tokens"] = tuple(token.encode() for token in tokens)
+        else:
+            values["tokens"] = tuple(check.base64(f"tokens[{i}]", token) for i, token in enumerate(tokens))
+    return Definition(**values)
+
+
+def _flat(check: _Check, key: str) -> Iterator[int]:
+    pairs = check.each(key, lambda v: _is_list(v, 2) and _is_id(v[0]) and _is_id(v[1]), "[left id, right id]")
+    return chain.from_iterable(pairs)
+
+
+def _is_list(value: object, length: int) -> bool:
+    return isinstance(value, list) and len(value) == length
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31
+
+
+class _Check:
+    """Values of a JSON object by dotted path, with a sentence for what is missing or wrong."""
+
+    def __init__(self, path: Path, data: Any) -> None:
+        self.path, self.data = path, data
+
+    def __call__(
+        self,
+        key: str,
+        types: type | tuple[type, ...],
+        right: Callable[[Any], bool] = lambda _: True,
+        expected: str | None = None,
+    ) -> Any:
+        value = self.data
+        for part in key.split("."):
+            if part not in value:
+                raise FormatError(f'{self.path} lacks "{key}"')
+            value = value[part]
+        if not isinstance(value, types) or not right(value):
+            names = types if isinstance(types, tuple) else (types,)
+            what = expected or " or ".join(_JSON_NAMES[name] for name in names)
+            raise FormatError(f'"{key}" of {self.path} must be {what}, not {_short(value)}')
+        return value
+
+    def each(self, key: str, right: Callable[[Any], bool], expected: str) -> list[Any]:
+        values: list[Any] = self(key, list)
+        for i, value in enumerate(values):
+            if not right(value):
+                raise FormatError(f'"{key}[{i}]" of {self.path} must be {expected}, not {_short(value)}')
+        return values
+
+    def base64(self, key: str, text: str) -> bytes:
+        try:
+            return base64.b64decode(text, validate=True)
+        except ValueError as error:
+            raise FormatError(f'"{key}" of {self.path} must be base64: {error}') from None
+
+
+_JSON_NAMES = {str: "a string", dict: "an object", list: "an array", type(None): "null"}
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _checksum(body: dict[str, Any]) -> str:
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+class _Repeated(ValueError):
+    pass
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _Repeated(f'the key "{next(k for i, k in enumerate(keys) if k in keys[:i])}" stands in it twice')
+    return data

@@ -1,0 +1,328 @@
+"""The tokenizer: text to ids and back."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from digram._text import whole_characters
+from digram.definition import Alphabet, Definition, special_ids
+from digram.errors import UnknownTokenError, VocabularyError
+
+if TYPE_CHECKING:
+    import numpy
+
+    from digram import _native
+
+__all__ = ["Text", "Tokenizer", "from_token_list"]
+
+Text = str | bytes
+Specials = Collection[str] | Literal["all"]
+
+
+class Tokenizer:
+    """A frozen tokenizer; made by `digram.train`, `digram.load` and `digram.from_token_list`.
+
+    It may be shared between threads, pickled and forked. Text is str or bytes. In a str, pairs of surrogates are joined and
+    lone ones become U+FFFD; bytes need not be UTF-8.
+
+    Special tokens: by default all text is ordinary, so a user who types a marker gets its characters, never its id.
+    `allowed_special` is a set of special tokens that become their ids where they stand in the text, or "all": for text you
+    trust. `disallowed_special` is a set of strings that raise SpecialTokenError, or "all" for every special token that is not
+    allowed. `add_special_tokens` adds what the vocabulary's file puts around a text; digram's own vocabularies add nothing.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self._definition = definition
+        self._encoder: _native.Encoder = definition.build()
+        self._allowed: dict[frozenset[str], _native.Allowed] = {}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Tokenizer, (self._definition,)
+
+    def __repr__(self) -> str:
+        return f"<digram.Tokenizer: {self.n_vocab:,} ids, {self.alphabet}, split={self.split!r}>"
+
+    # Text to ids
+
+    def encode(
+        self,
+        text: Text,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = (),
+        add_special_tokens: bool = False,
+    ) -> list[int]:
+        """The ids of a text.
+
+        UnknownSymbolError names a character that a character alphabet lacks, SpecialTokenError a disallowed special token,
+        each with its position; PatternError says that the split pattern backtracks without end.
+        """
+        return self._encoder.encode(text, *self._specials(allowed_special, disallowed_special))
+
+    def encode_batch(
+        self,
+        texts: Iterable[Text],
+        allowed_special: Specials = (),
+        disallowed_special: Specials = (),
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+    ) -> list[list[int]]:
+        """The ids of each text, as `encode` gives them, on `threads` threads (default: one a core)."""
+        specials = self._specials(allowed_special, disallowed_special)
+        return self._encoder.encode_batch(_texts(texts), *specials, threads=threads)
+
+    def encode_to_numpy(
+        self,
+        text: Text,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = (),
+        add_special_tokens: bool = False,
+    ) -> numpy.ndarray[Any, numpy.dtype[numpy.uint32]]:
+        """The ids of a text as a numpy array of uint32, without a Python int for each."""
+        import numpy
+
+        flat = self._encoder.encode_flat(text, *self._specials(allowed_special, disallowed_special))
+        return numpy.frombuffer(flat, dtype=numpy.uint32)
+
+    def count(
+        self,
+        text: Text,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = (),
+        add_special_tokens: bool = False,
+    ) -> int:
+        """The number of ids of a text: `len(encode(text))`, without the list."""
+        return self._encoder.count(text, *self._specials(allowed_special, disallowed_special))
+
+    def count_batch(
+        self,
+        texts: Iterable[Text],
+        allowed_special: Specials = (),
+        disallowed_special: Specials = (),
+        threads: int | None = None,
+    ) -> list[int]:
+        """The number of ids of each text."""
+        specials = self._specials(allowed_special, disallowed_special)
+        return array("Q", self._encoder.count_batch(_texts(texts), *specials, threads=threads)).tolist()
+
+    # Ids to text
+
+    def decode(self, ids: Iterable[int], errors: str = "replace", skip_special_tokens: bool = False) -> str:
+        """The text of ids: the bytes of all tokens joined, then decoded as UTF-8 once.
+
+        `errors` is "replace" (the default: U+FFFD for what is no UTF-8), "strict" (UnicodeDecodeError) or "ignore".
+        UnknownTokenError, a KeyError and a ValueError, names an id without a token.
+        """
+        return self._encoder.decode(ids, skip_special_tokens).decode("utf-8", errors)
+
+    def decode_bytes(self, ids: Iterable[int], skip_special_tokens: bool = False) -> bytes:
+        """The bytes of ids. UnknownTokenError names an id without a token."""
+        return self._encoder.decode(ids, skip_special_tokens)
+
+    def decode_batch(
+        self, lists: Iterable[Iterable[int]], errors: str = "replace", skip_special_tokens: bool = False
+    ) -> list[str]:
+        """The text of each list of ids."""
+        return [self.decode(ids, errors, skip_special_tokens) for ids in lists]
+
+    # The vocabulary
+
+    @cached_property
+    def merges(self) -> Mapping[tuple[int, int], int]:
+        """(left id, right id) -> new id, in learned order. Of ranked bytes and token lists: the recovered pairs.
+
+        VocabularyError where a vocabulary of those kinds is not canonical: then some tokens have no one pair.
+        """
+        lost = self.not_canonical
+        if lost and self._definition.kind != "merges":
+            raise VocabularyError(
+                f"{len(lost)} tokens of this vocabulary have no one pair of parts (the first is id {lost[0]}): "
+                "it is not canonical, so it has no merges"
+            )
+        flat = array("I", self._encoder.merges())
+        return MappingProxyType(dict(zip(zip(flat[0::3], flat[1::3], strict=True), flat[2::3], strict=True)))
+
+    @cached_property
+    def vocab(self) -> Mapping[int, bytes]:
+        """id -> bytes, special tokens included."""
+        return _Vocabulary(self._encoder)
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Marker -> id."""
+        return MappingProxyType(dict(self._definition.special_tokens))
+
+    @property
+    def n_vocab(self) -> int:
+        """The highest id + 1."""
+        return self._encoder.n_vocab
+
+    @property
+    def split(self) -> str | None:
+        """The split: a name of `digram.patterns`, a regular expression, or None."""
+        return self._definition.split
+
+    @property
+    def pattern(self) -> str | None:
+        """The regular expression that splits, or None."""
+        return self._definition.pattern
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """What the base symbols are: "bytes" or "characters"."""
+        return self._definition.alphabet
+
+    @property
+    def unknown(self) -> str:
+        """What becomes of a character outside a character alphabet: "error", "bytes", or a special token."""
+        return self._definition.unknown
+
+    @cached_property
+    def not_canonical(self) -> tuple[int, ...]:
+        """The ids of tokens that, encoded with lower ranks only, do not end in exactly their two parts; mostly none."""
+        return tuple(array("I", self._encoder.not_canonical()))
+
+    def token_id(self, token: Text) -> int:
+        """The id of the token that is spelt `token`, or of the special token. UnknownTokenError where there is none."""
+        if isinstance(token, str):
+            token = whole_characters(token)
+            if token in self._definition.special_tokens:
+                return self._definition.special_tokens[token]
+        found = self._encoder.token_id(token.encode() if isinstance(token, str) else token)
+        if found is None:
+            raise UnknownTokenError(f"no token of this vocabulary is spelt {token!r}")
+        return found
+
+    def token_bytes(self, id: int) -> bytes:
+        """The bytes of a token. UnknownTokenError for an id without one."""
+        return self.vocab[id]
+
+    def is_special(self, id: int) -> bool:
+        """Whether an id is a special token's."""
+        return 0 <= id < self.n_vocab and self._encoder.is_special(id)
+
+    def to_token_list(self) -> list[str] | list[bytes]:
+        """The ordered token list with the same ids, for `from_token_list`: base symbols first, then merged tokens, no special ones.
+
+        Strings for a character alphabet, else bytes. It spells every token out, which of a vocabulary trained without a split on
+        repetitive text can take much memory. VocabularyError where no such list gives the same ids.
+        """
+        if self.unknown == "bytes":
+            raise VocabularyError('unknown="bytes" has byte tokens, which an ordered token list of strings cannot hold')
+        if self._definition.kind == "list":
+            tokens = list(self._definition.tokens)
+        else:
+            if self.not_canonical:
+                raise VocabularyError("this vocabulary is not canonical, so no ordered token list gives the same ids")
+            ids = [id for id in self.vocab if not self.is_special(id)]
+            if ids != list(range(len(ids))):
+                raise VocabularyError("the ids of this vocabulary have gaps, so no ordered token list gives the same ids")
+            merged = list(self.merges.values())
+            if merged != list(range(len(ids) - len(merged), len(ids))):
+                raise VocabularyError("a base symbol follows a merge, so no ordered token list gives the same ids")
+            tokens = [self.vocab[id] for id in ids]
+        return [token.decode() for token in tokens] if self.alphabet == "characters" else tokens
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes digram's own format, a JSON file with a version and a checksum; an old file stays until the new one is whole."""
+        from digram.formats import digram as own
+
+        own.save(self, path)
+
+    def _specials(
+        self, allowed: Specials, disallowed: Specials
+    ) -> tuple[_native.Allowed | None, list[str] | None]:
+        if not allowed and not disallowed:
+            return None, None
+        for name, given in (("allowed_special", allowed), ("disallowed_special", disallowed)):
+            if isinstance(given, str) and given != "all":
+                raise ValueError(f'{name} must be "all" or a set of strings, not the string {given!r}')
+        known = self._definition.special_tokens
+        allow = frozenset(known if allowed == "all" else map(whole_characters, allowed))
+        forbid = set(known) - allow if disallowed == "all" else set(map(whole_characters, disallowed))
+        native = None
+        if allow:
+            native = self._allowed.get(allow)
+            if native is None:
+                native = self._encoder.allow(sorted(allow))
+                if len(self._allowed) < 16:  # a server uses a handful of sets; the bound is for one that makes them up
+                    self._allowed[allow] = native
+        return native, sorted(forbid) or None
+
+
+class _Vocabulary(Mapping[int, bytes]):
+    """id -> bytes; bytes are put together when they are asked for."""
+
+    def __init__(self, encoder: _native.Encoder) -> None:
+        self._encoder = encoder
+
+    @cached_property
+    def _ids(self) -> array[int]:
+        # A token list may hold the empty string, whose length is 0 as a gap's.
+        lengths = array("Q", self._encoder.token_lengths())
+        return array("I", (i for i, n in enumerate(lengths) if n or self._encoder.token_bytes(i) is not None))
+
+    def __getitem__(self, id: int) -> bytes:
+        known = isinstance(id, int) and 0 <= id < self._encoder.n_vocab
+        token = self._encoder.token_bytes(id) if known else None
+        if token is None:
+            raise UnknownTokenError(f"id {id} has no token in this vocabulary")
+        return token
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __repr__(self) -> str:
+        return f"<vocabulary of {len(self):,} tokens>"
+
+
+def from_token_list(
+    tokens: Iterable[str] | Iterable[bytes],
+    *,
+    split: str | None = None,
+    special_tokens: Iterable[str] | Mapping[str, int] = (),
+    unknown: str = "error",
+) -> Tokenizer:
+    """A tokenizer of an ordered token list: entry i says "wherever two neighbours spell entry i, replace them by i".
+
+    The entries of one symbol that begin the list (characters of str tokens, bytes of bytes tokens) are the base symbols;
+    of a repeated one the last id counts. Entries apply in order, one left-to-right pass each; both parts must be earlier
+    entries, any split counts, and an entry without such a split never matches. Special tokens have the ids after the list.
+    """
+    if isinstance(tokens, (str, bytes)):
+        raise TypeError(f"tokens must be a list of str or of bytes, not one {type(tokens).__name__}")
+    entries: list[bytes] = []
+    kinds = set()
+    for i, token in enumerate(tokens):
+        if not isinstance(token, (str, bytes)):
+            raise TypeError(f"token {i} must be str or bytes, not {type(token).__name__}")
+        kinds.add(type(token) if type(token) in (str, bytes) else (str if isinstance(token, str) else bytes))
+        if len(kinds) > 1:
+            raise TypeError(f"token {i} is {type(token).__name__}, but the ones before are not: use one type in a list")
+        entries.append(whole_characters(token).encode() if isinstance(token, str) else token)
+    specials = special_ids(special_tokens, len(entries))
+    if unknown not in ("error", "bytes") and unknown not in specials:
+        specials = MappingProxyType({**specials, unknown: max([len(entries) - 1, *specials.values()]) + 1})
+    return Tokenizer(
+        Definition(
+            kind="list",
+            alphabet="bytes" if kinds == {bytes} else "characters",
+            tokens=tuple(entries),
+            split=split,
+            special_tokens=specials,
+            unknown=unknown,
+        )
+    )
+
+
+def _texts(texts: Iterable[Text]) -> list[Text]:
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"texts must be a list of texts, not one {type(texts).__name__}: use [text]")
+    return texts if isinstance(texts, list) else list(texts)

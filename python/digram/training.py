@@ -1,0 +1,278 @@
+"""Text to vocabulary: counting pieces, learning merges."""
+
+from __future__ import annotations
+
+import warnings
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+from digram import _native
+from digram._text import whole_characters
+from digram.definition import Alphabet, Definition, special_ids
+from digram.errors import TextError, TrainingWarning
+from digram.patterns import pattern
+from digram.tokenizer import Text, Tokenizer
+
+if TYPE_CHECKING:
+    from digram.corpus import Corpus
+
+__all__ = ["PieceCounts", "Progress", "Ties", "train"]
+
+Ties = Literal["smallest-ids", "smallest-tokens", "first-seen"]
+
+_TIES = ("smallest-ids", "smallest-tokens", "first-seen")
+
+# Texts are handed to the engine in batches of about this many characters, so that all threads have work and memory stays small.
+_BATCH = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far training has come: first "counting" (documents and characters read), then "merging" (merges of planned)."""
+
+    stage: Literal["counting", "merging"]
+    documents: int = 0
+    characters: int = 0
+    merges: int = 0
+    planned: int | None = None
+    best_count: int = 0
+
+
+class PieceCounts:
+    """Distinct pieces of texts with how often each occurs: all that training needs to know of a corpus.
+
+    Counts add up (`merge`), so a corpus may be counted in parts. Only the tie rule `first-seen` looks at the order of first
+    appearance; of counts that came from a mapping it is not known, and `ordered` is False.
+
+    `split` is a name of `digram.patterns`, a regular expression, or None for whole documents; `special_tokens` are cut out of the
+    texts first, the longest first.
+    """
+
+    def __init__(self, split: str | None = "cl100k", special_tokens: Iterable[str] = ()) -> None:
+        self.split = split
+        self.special_tokens = tuple(special_ids(special_tokens, 0))
+        self.ordered = True
+        self.documents = 0
+        self._native = _native.PieceCounts(pattern(split), list(self.special_tokens))
+
+    @classmethod
+    def from_mapping(
+        cls, counts: Mapping[Text, int], *, split: str | None = "cl100k", special_tokens: Iterable[str] = ()
+    ) -> PieceCounts:
+        """Counts of pieces that were cut before; `split` says by what, for the tokenizer that is trained from them."""
+        new = cls(split, special_tokens)
+        new.ordered = False
+        pieces, numbers = [], []
+        for piece, n in counts.items():
+            if not isinstance(piece, (str, bytes)):
+                raise TypeError(f"pieces must be str or bytes, not {type(piece).__name__}: {piece!r}")
+            if not isinstance(n, int) or not 0 <= n < 1 << 64:
+                raise ValueError(f"the count of piece {piece!r} must be an int from 0 to 2^64 - 1, not {n!r}")
+            pieces.append(whole_characters(piece).encode() if isinstance(piece, str) else piece)
+            numbers.append(n)
+        new._native.add_counts(pieces, numbers)
+        return new
+
+    def add(
+        self,
+        texts: Text | Iterable[Text],
+        *,
+        threads: int | None = None,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> None:
+        """Counts the pieces of a text or of many. An item that is neither str nor bytes raises TypeError with its index.
+
+        After an error, or Ctrl-C, the counts hold a part of the texts.
+        """
+        characters = 0
+        for batch, size in _batches([texts] if isinstance(texts, (str, bytes)) else texts):
+            self._native.add(batch, self.documents, threads)
+            self.documents += len(batch)
+            characters += size
+            if progress is not None:
+                progress(Progress("counting", self.documents, characters))
+
+    def merge(self, other: PieceCounts) -> None:
+        """Adds all counts of `other`, which must have the same split and special tokens; its new pieces come after the ones here."""
+        for name in ("split", "special_tokens"):
+            mine, its = getattr(self, name), getattr(other, name)
+            if mine != its:
+                raise ValueError(f"counts with {name}={mine!r} and {name}={its!r} cannot be added up")
+        self._native.merge(other._native)
+        self.ordered = self.ordered and other.ordered
+        self.documents += other.documents
+
+    def items(self) -> Iterator[tuple[bytes, int]]:
+        """(piece, count), in order of first appearance."""
+        pieces, ends, counts = self._native.flat()
+        for (start, end), n in zip(pairwise([0, *array("Q", ends)]), array("Q", counts), strict=True):
+            yield pieces[start:end], n
+
+    def __len__(self) -> int:
+        """The number of distinct pieces."""
+        return len(self._native)
+
+    def __repr__(self) -> str:
+        return f"<digram.PieceCounts: {len(self):,} distinct pieces, split={self.split!r}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        state = (self.split, self.special_tokens, self.ordered, self.documents, *self._native.flat())
+        return _piece_counts, state
+
+
+def _piece_counts(
+    split: str | None,
+    special_tokens: tuple[str, ...],
+    ordered: bool,
+    documents: int,
+    pieces: bytes,
+    ends: bytes,
+    counts: bytes,
+) -> PieceCounts:
+    new = PieceCounts(split, special_tokens)
+    new.ordered, new.documents = ordered, documents
+    cuts = pairwise([0, *array("Q", ends)])
+    new._native.add_counts([pieces[start:end] for start, end in cuts], list(array("Q", counts)))
+    return new
+
+
+def train(
+    texts: Text | Iterable[Text] | Corpus | PieceCounts,
+    vocab_size: int | None = None,
+    *,
+    min_count: int | None = None,
+    special_tokens: Iterable[str] = (),
+    alphabet: Alphabet = "bytes",
+    ties: Ties = "smallest-ids",
+    max_token_length: int | None = None,
+    split: str | None = "cl100k",
+    unknown: str = "error",
+    threads: int | None = None,
+    progress: Callable[[Progress], object] | None = None,
+) -> Tokenizer:
+    """Learns a vocabulary: each round the most frequent pair of neighbours becomes the next token.
+
+    texts             a text, an iterable of texts (a text is one document), a Corpus, or PieceCounts, which bring
+                      their split and special tokens with them
+    vocab_size        stop at this many ids: alphabet, merges and special tokens together
+    min_count         stop when the best pair occurs less often; 1 where only `vocab_size` is given
+    special_tokens    markers that are cut out of the texts and get the last ids, in this order
+    alphabet          "bytes": ids 0 to 255, nothing is ever unknown; "characters": those of the texts, by code point
+    ties              of the pairs with the highest count: "smallest-ids" (left id, right id), "smallest-tokens" (left token,
+                      right token, as strings), "first-seen" (whose first occurrence in the current sequence comes first)
+    max_token_length  never make a token of more bytes (or characters) than this
+    split             cuts each document into pieces that merges never cross: a name of `digram.patterns`, a regular
+                      expression, or None
+    unknown           for a character alphabet: "error", "bytes" (256 byte tokens, ids after the characters) or a
+                      special token (added where `special_tokens` lacks it) that stands in for other characters
+    threads           for counting; default: one a core. The result does not depend on it.
+    progress          called with a Progress every so often; what it raises ends training
+
+    ValueError: neither `vocab_size` nor `min_count`, `min_count` below 1, `vocab_size` below alphabet and special tokens.
+    TypeError: an item that is no text, with its index. TrainingWarning: the texts ran out of pairs before `vocab_size`.
+    """
+    if vocab_size is None and min_count is None:
+        raise ValueError("training needs vocab_size or min_count, or it would not know when to stop")
+    for name, value, least in (
+        ("vocab_size", vocab_size, 0),
+        ("min_count", min_count, 1),
+        ("max_token_length", max_token_length, 1),
+        ("threads", threads, 1),
+    ):
+        if value is None:
+            continue
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(f"{name} must be an int, not {type(value).__name__}")
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, not {value}")
+    for name, given, choices in (("alphabet", alphabet, ("bytes", "characters")), ("ties", ties, _TIES)):
+        if given not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given!r}")
+    if unknown != "error" and alphabet == "bytes":
+        raise ValueError('unknown is for alphabet="characters": no byte is ever unknown')
+    characters = alphabet == "characters"
+
+    if isinstance(texts, PieceCounts):
+        counts = texts
+        if special_tokens and tuple(special_tokens) != counts.special_tokens:
+            raise ValueError(f"these counts were cut at the special tokens {counts.special_tokens!r}: give none, or the same")
+        split = counts.split
+        if ties == "first-seen" and not counts.ordered:
+            raise ValueError('these counts carry no order of first appearance, which ties="first-seen" needs')
+    else:
+        if isinstance(texts, Mapping):
+            raise TypeError("texts must be texts, not a mapping: use PieceCounts.from_mapping for counts of pieces")
+        counts = PieceCounts(split, special_tokens)
+        counts.add(texts, threads=threads, progress=progress)
+    markers = list(counts.special_tokens)
+    if unknown not in ("error", "bytes") and unknown not in markers:
+        markers.append(unknown)
+
+    reserved = len(markers) + (256 if unknown == "bytes" else 0)
+    told = None if progress is None else lambda merges, planned, best: progress(_merging(counts, merges, planned, best))
+    symbols, flat, _, exhausted = _native.train(
+        counts._native,
+        characters=characters,
+        vocab_size=vocab_size,
+        reserved=reserved,
+        min_count=min_count or 1,
+        ties=ties,
+        max_token_length=max_token_length,
+        progress=told,
+    )
+    merges = array("I", flat)
+    if unknown == "bytes":
+        # The engine knows of no byte tokens: they stand between the characters and the merges.
+        size = len(symbols or "")
+        merges = array("I", (id + 256 if id >= size else id for id in merges))
+    definition = Definition(
+        kind="merges",
+        alphabet=alphabet,
+        characters=symbols or "",
+        unknown=unknown,
+        merges=merges,
+        split=split,
+        special_tokens={},
+    )
+    first = definition.first_merge + len(merges) // 2
+    tokenizer = Tokenizer(
+        Definition(
+            kind="merges",
+            alphabet=alphabet,
+            characters=symbols or "",
+            unknown=unknown,
+            merges=merges,
+            split=split,
+            special_tokens=special_ids(markers, first),
+        )
+    )
+    if exhausted and vocab_size is not None:
+        warnings.warn(
+            f"the texts ran out of pairs after {len(merges) // 2:,} merges: the vocabulary has {tokenizer.n_vocab:,} ids, "
+            f"not {vocab_size:,}",
+            TrainingWarning,
+            stacklevel=2,
+        )
+    return tokenizer
+
+
+def _merging(counts: PieceCounts, merges: int, planned: int | None, best: int) -> Progress:
+    return Progress("merging", counts.documents, 0, merges, planned, best)
+
+
+def _batches(texts: Iterable[Text]) -> Iterator[tuple[list[Text], int]]:
+    """Texts in lists of about `_BATCH` characters, with the number of characters."""
+    batch: list[Text] = []
+    size = 0
+    for text in texts:
+        batch.append(text)
+        # What is no text is counted as nothing here, and refused with its index by the engine.
+        size += len(text) if isinstance(text, (str, bytes)) else 0
+        if size >= _BATCH or len(batch) >= 1 << 16:
+            yield batch, size
+            batch, size = [], 0
+    if batch:
+        yield batch, size
