@@ -54,7 +54,7 @@ build: $(VENV)/.built ## build the engine into .venv
 
 $(VENV)/.built: $(VENV)/.maturin pyproject.toml $(RUST_SOURCES) $(if $(wildcard python/digram/_native*.so),,missing)
 	@command -v cargo >/dev/null || { echo "error: cargo is missing: install Rust $$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) or later" >&2; exit 1; }
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m maturin develop --release --quiet $(CARGO_FLAGS)
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m maturin develop --release --quiet $(CARGO_FLAGS)
 	@touch $@
 
 demo: build ## train, encode and decode the text of Python's standard library
@@ -86,6 +86,7 @@ exhaustive: $(VENV)/.tools build ## the long tests: all code points, 100,000 str
 
 bench: $(VENV)/.tools build ## speed beside other libraries, on text of this machine (see benchmarks/README.md)
 	$(PY) benchmarks/encode.py
+	$(PY) benchmarks/encode.py --mode batch
 	$(PY) benchmarks/train.py
 
 format: $(VENV)/.tools ## rewrite the sources in the project's format
