@@ -1,0 +1,54 @@
+"""tiktoken and tokenizers as oracles, from the files of the test data folder: never from the network."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import TYPE_CHECKING, Any
+
+from .data import Data
+
+if TYPE_CHECKING:
+    import tiktoken
+
+# What tiktoken calls the files that go by another name in the test data folder.
+RENAMED = {"vocab.bpe": "gpt2-vocab.bpe", "encoder.json": "gpt2-encoder.json"}
+
+
+def go_offline(data: Data) -> None:
+    """Lets tiktoken find its files in `data`, so that `tiktoken.get_encoding` works; any other download is an error.
+
+    tiktoken still checks the SHA-256 of what it reads, and its own module gives patterns and special tokens.
+    """
+    import tiktoken.load
+
+    def read_file(blobpath: str) -> bytes:
+        name = blobpath.rsplit("/", 1)[-1]
+        try:
+            return data.vocabulary(RENAMED.get(name, name)).read_bytes()
+        except FileNotFoundError as error:
+            raise RuntimeError(f"tiktoken asked for {blobpath}, and tests never download: {error}") from error
+
+    tiktoken.load.read_file = read_file
+    # A folder of our own: never what an earlier download left in the default cache.
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(data.cache / "tiktoken")
+    os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+@functools.cache
+def tiktoken_encoding(data: Data, name: str) -> tiktoken.Encoding:
+    """tiktoken's encoding `name` (gpt2, r50k_base, cl100k_base, o200k_base), made once a process."""
+    go_offline(data)
+    import tiktoken
+
+    return tiktoken.get_encoding(name)
+
+
+@functools.cache
+def huggingface_tokenizer(data: Data, name: str) -> Any:
+    """The `tokenizers.Tokenizer` of `NAME-tokenizer.json` (llama3_1, qwen3, ...); markers in text are ordinary."""
+    import tokenizers
+
+    tokenizer = tokenizers.Tokenizer.from_file(str(data.vocabulary(f"{name}-tokenizer.json")))
+    tokenizer.encode_special_tokens = True
+    return tokenizer

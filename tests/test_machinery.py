@@ -1,0 +1,166 @@
+"""The rules of a run hold: a stray skip is red, comparisons are counted, nothing is downloaded."""
+
+import json
+import re
+import unicodedata
+
+import pytest
+
+from support import texts
+from support.data import CHECKOUT
+from support.encodings import huggingface_tokenizer, tiktoken_encoding
+from support.oracle import difference
+
+PLUGINS = ("-p", "support.oracle", "-p", "support.skips", "-p", "support.summary", "-p", "no:cacheprovider")
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    """Runs a test file under the plugins in a folder of its own; gives the result and the summary."""
+
+    def go(source, registry=""):
+        pytester.makefile(".toml", skips=registry)
+        pytester.makepyfile(source)
+        target = pytester.path / "summary.json"
+        monkeypatch.setenv("DIGRAM_TEST_SUMMARY", str(target))
+        result = pytester.runpytest_inprocess(*PLUGINS)
+        return result, json.loads(target.read_text()) if target.exists() else None
+
+    return go
+
+
+SKIPPING = """
+    import pytest
+
+    @pytest.mark.skipif(True, reason="no browser")
+    def test_page(): ...
+
+    def test_other(): ...
+"""
+
+
+def test_a_stray_skip_turns_the_run_red(run):
+    result, summary = run(SKIPPING)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert summary["unregistered"] == ["test_a_stray_skip_turns_the_run_red.py::test_page"]
+    assert summary["passed"] == 1
+    assert summary["failed"] == 0
+    result.stdout.fnmatch_lines(["error: 1 skipped without an entry in skips.toml*"])
+
+
+@pytest.mark.parametrize("name", ["test_a_skip_in_the_registry_passes.py::test_page", "test_a_skip*"])
+def test_a_skip_in_the_registry_passes(run, name):
+    result, summary = run(SKIPPING, f'[[skip]]\ntest = "{name}"\nreason = "no browser"')
+    assert result.ret == pytest.ExitCode.OK
+    assert summary["skips"] == [["test_a_skip_in_the_registry_passes.py::test_page", "no browser"]]
+    assert summary["unregistered"] == []
+
+
+def test_another_reason_than_the_registry_gives_is_red(run):
+    result, _ = run(SKIPPING, '[[skip]]\ntest = "test_another*"\nreason = "no display"')
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "pytest.importorskip('no_such_module', exc_type=ImportError)",
+        "pytest.skip('whole module', allow_module_level=True)",
+        "@pytest.mark.xfail(reason='known')\ndef test_it(): assert False",
+        "@pytest.mark.xfail(reason='known', run=False)\ndef test_it(): assert False",
+        "def test_it(): pytest.skip('from inside')",
+        "@pytest.fixture\ndef f(): pytest.skip('from a fixture')\ndef test_it(f): ...",
+        "import unittest\nclass T(unittest.TestCase):\n    def test_it(self): self.skipTest('unittest')",
+    ],
+)
+def test_every_kind_of_skip_is_seen(run, body):
+    result, summary = run(f"import pytest\n{body}\ndef test_other(): ...")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert len(summary["unregistered"]) == 1
+
+
+@pytest.mark.parametrize(
+    "registry",
+    [
+        "[[skip]]\ntest = 'a'",
+        "[[skip]]\ntest = '*'\nreason = 'x'",
+        "[skips]",
+        "not toml",
+        "[[skip]]\ntest='a'\nreason=' '",
+    ],
+)
+def test_a_broken_registry_is_a_usage_error(run, registry):
+    result, _ = run(SKIPPING, registry)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_comparisons_are_counted_a_case_each_and_differences_fail(run):
+    result, summary = run("""
+        import pytest
+
+        @pytest.mark.parametrize("n", [2, 3])
+        def test_equal(oracle, n):
+            oracle.all_equal(range(n), range(n), "tiktoken")
+            oracle.equal("a", "a", "unicodedata")
+
+        def test_differs(oracle):
+            oracle.equal([1, 2, 3], [1, 9, 3], "tiktoken", where="the text")
+
+        def test_no_oracle(oracle):
+            with pytest.raises(ValueError, match="not an outside oracle"):
+                oracle.equal(1, 1, "digram.reference")
+
+        def test_lengths_differ(oracle):
+            with pytest.raises(ValueError):
+                oracle.all_equal([1], [1, 2], "regex")
+    """)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert summary["oracle"] == {"tiktoken": 6, "unicodedata": 2, "regex": 1}
+    assert summary["failed"] == 1
+    result.stdout.fnmatch_lines(
+        [
+            "*not what tiktoken says: at index 1*got [[]1, 2, 3[]]*the text*",
+            "compared with an oracle: 9 (*tiktoken: 6*)",
+        ]
+    )
+
+
+def test_difference_points_at_the_first():
+    assert "at index 500 (lengths 1000 and 1001), from index 497" in difference([0] * 1000, [0] * 500 + [1] + [0] * 500)
+    assert "at index 2" in difference([1, 2], [1, 2, 3])
+    assert difference(1, 2) == "got 1, expected 2"
+
+
+def test_vocabularies_are_unpacked_and_oracles_load_offline(data):
+    assert data.vocabulary("cl100k_base.tiktoken").read_bytes().startswith(b"IQ== 0\n")
+    # From SPEC.md and published ids, so that the oracle itself is known to be the right one.
+    assert tiktoken_encoding(data, "cl100k_base").encode("Hello  World") == [9906, 220, 4435]
+    assert tiktoken_encoding(data, "gpt2").encode("Hello,") == [15496, 11]
+    assert huggingface_tokenizer(data, "cl100k_base").encode("'RE").ids == [95253]
+    with pytest.raises(FileNotFoundError, match="DIGRAM_TEST_DATA"):
+        data.vocabulary("none.tiktoken")
+
+
+def test_a_download_fails_loudly():
+    import tiktoken
+
+    with pytest.raises(RuntimeError, match="tests never download"):
+        tiktoken.get_encoding("p50k_base")
+
+
+def test_ignored_rust_tests_are_exhaustive_ones_or_registered():
+    """`#[ignore]` in the engine is for `make exhaustive` only: it has to say so."""
+    for path in (CHECKOUT / "crates").rglob("*.rs"):
+        for found in re.finditer(r"#\[ignore[^\]]*\]", path.read_text(encoding="utf-8")):
+            assert re.match(r'#\[ignore = "exhaustive', found.group()), f'{path}: write #[ignore = "exhaustive: ..."]'
+
+
+def test_texts_are_varied_and_the_same_each_time():
+    text = texts.multilingual_text()
+    assert len({unicodedata.name(c, "?").split()[0] for c in text if c.isalpha()}) > 25
+    assert {"\r\n", "\t", "\u00a0", "\u017f", "\u200d", "\u0301", "\ufeff", "\x00"} <= {
+        w for w in ["\r\n", *text] if w in text
+    }
+    assert texts.stdlib_text(200_000) == texts.stdlib_text(300_000)[:200_000]
+    assert len(texts.stdlib_text(3_000_000)) == 3_000_000
+    assert all(sample.encode() is not None for sample in texts.all_samples())
