@@ -1,0 +1,57 @@
+"""Byte-pair encoding in plain Python: the specification as code, to be read from top to bottom.
+
+Standard library only. Nothing here needs the engine, and the engine is tested against it. Read in this order:
+
+1. `pairs`: count neighbours, replace a pair. The whole idea.
+2. `text`: which bytes a text is, and which text the bytes are; pieces; ids without a token.
+3. `byte_level`, `first_seen`, `characters`: three tokenizers of the textbooks, each in one small file.
+4. `token_list`: a vocabulary that is a list of strings, without any merges.
+5. `split`: GPT-2's pattern by hand.
+6. `rules`, `naive`: training as defined, with every option.
+7. `trainer`: the same in O(n log n).
+8. `encoder`: encoding as defined, and the same in O(n log n).
+9. `vocabulary`: a trained vocabulary at work, special tokens and unknown characters included.
+
+`python -m digram.reference` runs a self-check and prints what it checked.
+"""
+
+from .byte_level import BPETokenizer
+from .characters import CharacterBPE
+from .encoder import encode_by_rules, encode_heap, encode_naive, encode_ranked_bytes, non_canonical, rank_table
+from .first_seen import decode, encode, train
+from .naive import train_naive
+from .pairs import Pair, apply_merges, merge, pair_counts
+from .split import gpt2_split
+from .text import UnknownIdError, decode_bytes, piece_counts, pieces, well_formed
+from .token_list import tokenize, tokenize_brute
+from .trainer import train_merges
+from .vocabulary import Vocabulary
+
+__all__ = [
+    "BPETokenizer",
+    "CharacterBPE",
+    "Pair",
+    "UnknownIdError",
+    "Vocabulary",
+    "apply_merges",
+    "decode",
+    "decode_bytes",
+    "encode",
+    "encode_by_rules",
+    "encode_heap",
+    "encode_naive",
+    "encode_ranked_bytes",
+    "gpt2_split",
+    "merge",
+    "non_canonical",
+    "pair_counts",
+    "piece_counts",
+    "pieces",
+    "rank_table",
+    "tokenize",
+    "tokenize_brute",
+    "train",
+    "train_merges",
+    "train_naive",
+    "well_formed",
+]

@@ -1,0 +1,119 @@
+"""What all trainers of this package do before the first round and after the last: check, prepare, warn."""
+
+import warnings
+from collections.abc import Collection, Iterable, Mapping
+from typing import Literal
+
+from .text import Text, pieces, well_formed
+
+Alphabet = Literal["bytes", "characters"]
+Ties = Literal["smallest-ids", "smallest-tokens", "first-seen"]
+
+
+def check_vocab_size(vocab_size: int, *, alphabet: int, specials: int) -> None:
+    """A vocabulary has room for its alphabet and its special tokens, or it is a `ValueError`."""
+    if vocab_size < alphabet + specials:
+        raise ValueError(
+            f"vocab_size={vocab_size} is too small: the alphabet takes {alphabet} ids and the special tokens "
+            f"{specials}; ask for at least {alphabet + specials}"
+        )
+
+
+def warn_smaller(size: int, vocab_size: int | None, *, empty: bool = False) -> None:
+    """The one warning of training: the corpus held fewer merges than were asked for."""
+    reason = "is empty" if empty else "ran out of pairs"
+    wanted = "" if vocab_size is None else f" of the {vocab_size} asked for"
+    message = f"the corpus {reason}: the vocabulary has {size} ids{wanted}; give more text or a smaller vocab_size"
+    warnings.warn(message, stacklevel=3)
+
+
+class Job:
+    """A checked training job: distinct pieces as ids of base symbols, how often each occurs, and when to stop.
+
+    >>> job = Job({"abc": 2, "b": 1}, "characters", None, 2, "smallest-ids", None, ["<s>"])
+    >>> job.base
+    [b'a', b'b', b'c']
+    >>> job.sequences, job.weights
+    ([[0, 1, 2], [1]], [2, 1])
+
+    `corpus` is a mapping piece -> count, or an iterable of pieces, each counted once per occurrence; both in order of
+    first appearance, which only the tie rule "first-seen" looks at. A `str` or `bytes` alone is one piece.
+    """
+
+    def __init__(
+        self,
+        corpus: Text | Iterable[Text] | Mapping[Text, int],
+        alphabet: Alphabet,
+        vocab_size: int | None,
+        min_count: int | None,
+        ties: Ties,
+        max_token_length: int | None,
+        special_tokens: Collection[str] = (),
+        unknown: str = "error",
+    ) -> None:
+        if vocab_size is None and min_count is None:
+            raise ValueError("training would never stop: give vocab_size, min_count or both")
+        if min_count is not None and min_count < 1:
+            raise ValueError(f"min_count={min_count} must be at least 1: a pair that does not occur cannot be merged")
+        if max_token_length is not None and max_token_length < 1:
+            raise ValueError(f"max_token_length={max_token_length} must be at least 1, or None for no limit")
+        for name, value, choices in [
+            ("alphabet", alphabet, ("bytes", "characters")),
+            ("ties", ties, ("smallest-ids", "smallest-tokens", "first-seen")),
+        ]:
+            if value not in choices:
+                raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(choices)}")
+        if isinstance(special_tokens, str):
+            raise TypeError("special_tokens is one str; give a list of them, or its letters would be the markers")
+        self.special_tokens = [well_formed(marker) for marker in special_tokens]
+        if "" in self.special_tokens or len(set(self.special_tokens)) < len(self.special_tokens):
+            raise ValueError(f"special tokens must be distinct and not empty, but they are {self.special_tokens}")
+        if unknown not in ("error", "bytes", *self.special_tokens):
+            raise ValueError(f"unknown={unknown!r} is not a special token; name one, or choose 'error' or 'bytes'")
+        counts = _counted(corpus)
+        self.pieces = list(counts)
+        self.weights = list(counts.values())
+        if alphabet == "bytes":
+            self.base = [bytes([byte]) for byte in range(256)]
+            self.sequences = [list(piece) for piece in self.pieces]
+        else:
+            texts = [piece.decode() for piece in self.pieces]
+            characters = sorted(set().union(*texts))
+            number = {character: id for id, character in enumerate(characters)}
+            self.base = [character.encode() for character in characters]
+            if unknown == "bytes":  # these never occur in the training text, so no merge has one
+                self.base += [bytes([byte]) for byte in range(256)]
+            self.sequences = [[number[character] for character in text] for text in texts]
+        if vocab_size is not None:
+            check_vocab_size(vocab_size, alphabet=len(self.base), specials=len(self.special_tokens))
+        self.alphabet, self.unknown, self.vocab_size, self.ties = alphabet, unknown, vocab_size, ties
+        self.min_count = 1 if min_count is None else min_count
+        self.max_token_length = float("inf") if max_token_length is None else max_token_length
+
+    @property
+    def most_merges(self) -> float:
+        """How many merges `vocab_size` leaves room for."""
+        return float("inf") if self.vocab_size is None else self.vocab_size - len(self.base) - len(self.special_tokens)
+
+    def warn_if_smaller(self, merges: int, *, pairs_left: bool) -> None:
+        """Warn once if the corpus was empty, or ran out of pairs. To stop at `min_count` is what the caller wanted."""
+        size = len(self.base) + merges + len(self.special_tokens)
+        if not self.pieces:
+            warn_smaller(size, self.vocab_size, empty=True)
+        elif self.vocab_size is not None and merges < self.most_merges and not pairs_left:
+            warn_smaller(size, self.vocab_size)
+
+
+def _counted(corpus: Text | Iterable[Text] | Mapping[Text, int]) -> dict[bytes, int]:
+    if isinstance(corpus, Mapping):
+        items = list(corpus.items())
+    else:
+        items = [(piece, 1) for piece in ([corpus] if isinstance(corpus, str | bytes) else corpus)]
+    counts: dict[bytes, int] = {}
+    for text, n in items:
+        if n < 0:
+            raise ValueError(f"piece {text!r} has the count {n}; a count is at least 0")
+        if n > 0:
+            for piece in pieces(text):  # one, unless the bytes are not UTF-8
+                counts[piece] = counts.get(piece, 0) + n
+    return counts
