@@ -1,0 +1,346 @@
+//! The symbol array: all pieces end to end, at four bytes a base symbol, in which tokens grow in place.
+//!
+//! Every base symbol has a cell; a boundary cell stands before, between and after the pieces. A token covers the cells
+//! of its base symbols: its first cell holds its id, its last one (where that is another cell) the id with the top bit
+//! set, and every cell between has the top bit set too. A table holds the length of each token. So
+//!
+//! - the token after the one at `p` starts at `p` + its length;
+//! - the token before `p` is named by cell `p - 1`, with or without the top bit, and starts its length before `p`;
+//! - a cell without the top bit is the start of a token or a boundary, so a remembered position that has since been
+//!   swallowed by a longer token never looks like a start.
+//!
+//! Ids stay below 2^31 - 1, which is the boundary; positions are 32-bit.
+
+use super::Alphabet;
+use super::ticker::Ticker;
+use crate::count::PieceCounts;
+use crate::{Error, Result};
+
+/// Set in every cell of a token but its first.
+const TAIL: u32 = 1 << 31;
+/// The cell between pieces.
+pub(super) const BOUNDARY: u32 = TAIL - 1;
+/// The most cells that 32-bit positions address.
+const CELL_LIMIT: u64 = u32::MAX as u64;
+
+/// The pieces as cells, with the length of every token and the count of every piece.
+pub(super) struct Arena {
+    cells: Vec<u32>,
+    /// Token id -> base symbols.
+    lengths: Vec<u32>,
+    weights: Weights,
+}
+
+/// How often the piece at a position was counted.
+enum Weights {
+    /// All pieces have this count.
+    Uniform(u64),
+    /// Piece `i` ends at the boundary cell `ends[i]`; `first[b]` is the piece of the first cell of block b.
+    Pieces {
+        counts: Vec<u64>,
+        ends: Vec<u32>,
+        first: Vec<u32>,
+    },
+}
+
+/// log2 of the cells to an entry of `Weights::Pieces::first`: words are about this long, so a look-up takes a step or two.
+const BLOCK_SHIFT: u32 = 4;
+
+impl Arena {
+    /// Lays out the pieces of two symbols or more (the others have no pair), and returns the sorted characters of all
+    /// pieces too (none for bytes).
+    pub(super) fn new(counts: &PieceCounts, alphabet: Alphabet, ticker: &mut Ticker<'_>) -> Result<(Self, Vec<char>)> {
+        match alphabet {
+            Alphabet::Bytes => {
+                let mut builder = Builder::new(counts.distinct_bytes() as u64 + counts.len() as u64 + 1)?;
+                for (piece, count) in counts.iter() {
+                    if piece.len() > 1 {
+                        builder.piece(piece.iter().map(|&byte| u32::from(byte)), count, ticker)?;
+                    }
+                }
+                Ok((builder.finish(256), Vec::new()))
+            }
+            Alphabet::Characters => {
+                let (characters, symbols) = characters(counts, ticker)?;
+                let mut ids = vec![0; characters.last().map_or(0, |&last| last as usize + 1)];
+                for (id, &character) in characters.iter().enumerate() {
+                    ids[character as usize] = id as u32;
+                }
+                let mut builder = Builder::new(symbols + counts.len() as u64 + 1)?;
+                for (piece, count) in counts.iter() {
+                    let text = str::from_utf8(piece).expect("the characters were counted above");
+                    if text.chars().nth(1).is_some() {
+                        builder.piece(text.chars().map(|c| ids[c as usize]), count, ticker)?;
+                    }
+                }
+                Ok((builder.finish(characters.len()), characters))
+            }
+        }
+    }
+
+    /// The cells, which are base symbols and boundaries as long as nothing was merged.
+    pub(super) fn cells(&self) -> &[u32] {
+        &self.cells
+    }
+
+    /// The number of ids so far.
+    pub(super) fn tokens(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// The base symbols of token `id`.
+    pub(super) fn length(&self, id: u32) -> u32 {
+        self.lengths[id as usize]
+    }
+
+    /// Makes the id of a token of `length` base symbols.
+    pub(super) fn add_token(&mut self, length: u32) -> Result<u32> {
+        let id = self.lengths.len() as u32;
+        if id >= BOUNDARY {
+            return Err(Error::TooLarge {
+                limit: u64::from(BOUNDARY),
+            });
+        }
+        self.lengths.push(length);
+        Ok(id)
+    }
+
+    /// The token that starts at `position`, or `BOUNDARY`. The position must be a start or a boundary.
+    pub(super) fn at(&self, position: u32) -> u32 {
+        self.cells[position as usize]
+    }
+
+    /// The token that ends before `position`, or `BOUNDARY`. The position must be a start.
+    pub(super) fn before(&self, position: u32) -> u32 {
+        self.cells[position as usize - 1] & !TAIL
+    }
+
+    /// Whether `left` starts at `position` and `right` follows it. The position may be any cell that once was the
+    /// start of `left` followed by `right`.
+    pub(super) fn holds(&self, position: u32, left: u32, left_length: u32, right: u32) -> bool {
+        self.cells[position as usize] == left && self.cells[(position + left_length) as usize] == right
+    }
+
+    /// Replaces the two tokens at `position`, the first of `left_length` cells, by `id`, which covers `length` cells.
+    pub(super) fn merge(&mut self, position: u32, left_length: u32, length: u32, id: u32) {
+        self.cells[position as usize] = id;
+        self.cells[(position + left_length) as usize] = TAIL;
+        self.cells[(position + length - 1) as usize] = TAIL | id;
+    }
+
+    /// The count of the piece that `position` lies in.
+    pub(super) fn weight(&self, position: u32) -> u64 {
+        match &self.weights {
+            Weights::Uniform(count) => *count,
+            Weights::Pieces { counts, ends, first } => {
+                let mut piece = first[(position >> BLOCK_SHIFT) as usize] as usize;
+                while ends[piece] < position {
+                    piece += 1;
+                }
+                counts[piece]
+            }
+        }
+    }
+
+    /// The starts of all tokens that have a token after them, with their ids, in order.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        let mut position = 0;
+        std::iter::from_fn(move || {
+            while position < self.cells.len() {
+                let (start, left) = (position, self.cells[position]);
+                position += if left == BOUNDARY {
+                    1
+                } else {
+                    self.lengths[left as usize] as usize
+                };
+                // The last cell is a boundary, so a token always has a cell after it.
+                if left != BOUNDARY && self.cells[position] != BOUNDARY {
+                    return Some((start as u32, left, self.cells[position]));
+                }
+            }
+            None
+        })
+    }
+
+    /// An upper bound of the sum of all pair counts.
+    pub(super) fn total_count(&self) -> u128 {
+        match &self.weights {
+            Weights::Uniform(count) => self.cells.len() as u128 * u128::from(*count),
+            Weights::Pieces { counts, ends, .. } => {
+                let starts = std::iter::once(0).chain(ends.iter().copied());
+                let lengths = ends.iter().zip(starts).map(|(end, start)| u128::from(end - start));
+                lengths
+                    .zip(counts)
+                    .map(|(length, &count)| length * u128::from(count))
+                    .sum()
+            }
+        }
+    }
+}
+
+/// Collects cells piece by piece.
+struct Builder {
+    cells: Vec<u32>,
+    counts: Vec<u64>,
+    ends: Vec<u32>,
+}
+
+impl Builder {
+    fn new(cells: u64) -> Result<Self> {
+        if cells > CELL_LIMIT {
+            return Err(Error::TooLarge { limit: CELL_LIMIT });
+        }
+        let mut builder = Builder {
+            cells: Vec::with_capacity(cells as usize),
+            counts: Vec::new(),
+            ends: Vec::new(),
+        };
+        builder.cells.push(BOUNDARY);
+        Ok(builder)
+    }
+
+    fn piece(&mut self, symbols: impl Iterator<Item = u32>, count: u64, ticker: &mut Ticker<'_>) -> Result<()> {
+        for symbol in symbols {
+            self.cells.push(symbol);
+            ticker.work(1)?;
+        }
+        self.ends.push(self.cells.len() as u32);
+        self.cells.push(BOUNDARY);
+        self.counts.push(count);
+        Ok(())
+    }
+
+    fn finish(self, alphabet: usize) -> Arena {
+        let Builder { cells, counts, ends } = self;
+        let uniform = counts.iter().all(|&count| count == counts[0]);
+        let weights = if uniform {
+            Weights::Uniform(counts.first().copied().unwrap_or(1))
+        } else {
+            let mut piece = 0;
+            let first = (0..cells.len() as u32).step_by(1 << BLOCK_SHIFT).map(|start| {
+                // The last block may begin at the last boundary.
+                while piece + 1 < ends.len() && ends[piece] < start {
+                    piece += 1;
+                }
+                piece as u32
+            });
+            Weights::Pieces {
+                first: first.collect(),
+                counts,
+                ends,
+            }
+        };
+        Arena {
+            cells,
+            lengths: vec![1; alphabet],
+            weights,
+        }
+    }
+}
+
+/// The distinct characters of all pieces, sorted, and the number of characters in the distinct pieces together.
+fn characters(counts: &PieceCounts, ticker: &mut Ticker<'_>) -> Result<(Vec<char>, u64)> {
+    let mut seen = vec![false; char::MAX as usize + 1];
+    let mut symbols = 0;
+    for (piece, _) in counts.iter() {
+        let text = str::from_utf8(piece).map_err(|error| Error::NotText {
+            offset: error.valid_up_to(),
+        })?;
+        for character in text.chars() {
+            seen[character as usize] = true;
+            symbols += 1;
+            ticker.work(1)?;
+        }
+    }
+    let characters = (0..=char::MAX as u32).filter(|&code| seen[code as usize]);
+    Ok((
+        characters
+            .map(|code| char::from_u32(code).expect("it was a character"))
+            .collect(),
+        symbols,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Random, counts};
+    use super::*;
+    use std::ops::ControlFlow;
+
+    fn arena(pieces: &[(&str, u64)]) -> Arena {
+        let mut callback = |_| ControlFlow::Continue(());
+        Arena::new(&counts(pieces), Alphabet::Bytes, &mut Ticker::new(&mut callback))
+            .unwrap()
+            .0
+    }
+
+    /// Random merges in random places, against lists of (id, length).
+    #[test]
+    fn neighbours_and_weights_are_those_of_plain_lists() {
+        for seed in 0..300 {
+            let mut random = Random::new(seed);
+            let mut pieces = Vec::new();
+            for i in 0..1 + random.below(6) as u64 {
+                let text: String = (0..2 + random.below(40))
+                    .map(|_| *random.one_of(&['a', 'b', 'c']))
+                    .collect();
+                pieces.push((text, 1 + i * random.below(2) as u64));
+            }
+            pieces.sort();
+            pieces.dedup_by(|a, b| a.0 == b.0);
+            let mut twin: Vec<Vec<(u32, u32)>> = pieces
+                .iter()
+                .map(|(text, _)| text.bytes().map(|byte| (u32::from(byte), 1)).collect())
+                .collect();
+            let borrowed: Vec<_> = pieces.iter().map(|(text, n)| (&text[..], *n)).collect();
+            let mut arena = arena(&borrowed);
+            for _ in 0..60 {
+                let mut pairs = Vec::new();
+                let mut start = 1;
+                for (tokens, (_, n)) in twin.iter().zip(&pieces) {
+                    for (i, &(id, length)) in tokens.iter().enumerate() {
+                        let before = if i == 0 { BOUNDARY } else { tokens[i - 1].0 };
+                        let after = tokens.get(i + 1).map_or(BOUNDARY, |next| next.0);
+                        assert_eq!(
+                            (arena.before(start), arena.at(start), arena.at(start + length)),
+                            (before, id, after)
+                        );
+                        assert_eq!((arena.length(id), arena.weight(start)), (length, *n));
+                        if after != BOUNDARY {
+                            pairs.push((start, id, after));
+                        }
+                        for inside in start + 1..start + length {
+                            assert!(!arena.holds(inside, id, 1, id), "a cell within a token is no start");
+                        }
+                        start += length;
+                    }
+                    start += 1;
+                }
+                assert_eq!(arena.pairs().collect::<Vec<_>>(), pairs);
+                let piece = random.below(twin.len());
+                if twin[piece].len() > 1 {
+                    let i = random.below(twin[piece].len() - 1);
+                    let length = twin[piece][i].1 + twin[piece][i + 1].1;
+                    let new = arena.add_token(length).unwrap();
+                    let before: u32 = twin[..piece]
+                        .iter()
+                        .map(|t| t.iter().map(|token| token.1).sum::<u32>() + 1)
+                        .sum();
+                    let position = 1 + before + twin[piece][..i].iter().map(|token| token.1).sum::<u32>();
+                    arena.merge(position, twin[piece][i].1, length, new);
+                    twin[piece][i] = (new, length);
+                    twin[piece].remove(i + 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn more_cells_than_positions_are_refused() {
+        assert!(Builder::new(1000).is_ok());
+        assert_eq!(
+            Builder::new(CELL_LIMIT + 1).err(),
+            Some(Error::TooLarge { limit: 4_294_967_295 })
+        );
+    }
+}
