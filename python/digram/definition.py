@@ -1,5 +1,7 @@
 """What a tokenizer is, as plain data: all that is saved, pickled and handed to the engine."""
 
+from __future__ import annotations
+
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -93,7 +93,8 @@ impl PieceCounts {
     fn merge(&self, py: Python<'_>, other: &Bound<'_, PieceCounts>) -> PyResult<()> {
         // A copy first: `other` may be this one, and two locks held at once could wait for each other.
         let added = other.get().read().clone();
-        py.detach(|| self.write().merge(&added)).map_err(|error| exception(py, error, None))
+        py.detach(|| self.write().merge(&added))
+            .map_err(|error| exception(py, error, None))
     }
 
     /// All pieces end to end, the end of each as flat u64, the count of each as flat u64; in order of first appearance.
