@@ -1,0 +1,100 @@
+//! The three kernels against the definition, on rules of any kind.
+
+use super::*;
+use crate::vocabulary::rules::{PairTable, PassTable};
+use proptest::prelude::*;
+
+/// The definition: look at every pair, apply the lowest rule at its leftmost place, begin again.
+fn naive<R: Rules>(rules: &R, mut symbols: Vec<u32>) -> Vec<u32> {
+    let mut reached = 0;
+    let pairs = |symbols: &[u32], reached| {
+        symbols
+            .windows(2)
+            .map(|w| rules.merge(w[0], w[1], reached))
+            .collect::<Vec<_>>()
+    };
+    // Of pairs that a merge did not touch, the rule stays the one that was found when they came to be.
+    let mut known = pairs(&symbols, reached);
+    while let Some((at, merge)) = known
+        .iter()
+        .enumerate()
+        .filter_map(|(i, m)| Some((i, (*m)?)))
+        .min_by_key(|(i, m)| (m.rank, *i))
+    {
+        reached = merge.rank + 1;
+        symbols.splice(at..at + 2, [merge.id]);
+        known.remove(at);
+        let fresh = pairs(&symbols, reached);
+        for i in [at.wrapping_sub(1), at] {
+            if i < known.len() {
+                known[i] = fresh[i];
+            }
+        }
+    }
+    symbols
+}
+
+/// What each kernel makes of the same symbols.
+fn each<R: Rules>(rules: &R, symbols: &[u32]) -> [Vec<u32>; 3] {
+    let kernels: [&dyn Fn(&mut [u32]) -> usize; 3] = [
+        &|symbols| scan(rules, symbols),
+        &|symbols| heap::merge(rules, symbols, &mut HeapScratch::default()),
+        &|symbols| buckets::merge(rules, symbols),
+    ];
+    kernels.map(|kernel| {
+        let mut ids = symbols.to_vec();
+        let kept = kernel(&mut ids);
+        ids.truncate(kept);
+        ids
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn all_kernels_follow_the_definition(
+        merges in prop::collection::vec((0u32..12, 0u32..12), 0..30),
+        symbols in prop::collection::vec(0u32..4, 1..SCANNED),
+    ) {
+        // Any rules at all: parts need not be earlier tokens, several rules may share a rank.
+        let mut table = PairTable::default();
+        for (i, &(l, r)) in merges.iter().enumerate() {
+            table.add(l, r, Merge { rank: i as u32 / 2, id: 4 + i as u32 / 2 });
+        }
+        let got = each(&table, &symbols);
+        let want = naive(&table, symbols);
+        prop_assert_eq!(got, [want.clone(), want.clone(), want]);
+    }
+
+    #[test]
+    fn passes_too(repeats in prop::collection::vec(2usize..7, 0..12), n in 1usize..SCANNED) {
+        // The list a, then runs of a in any order, repeated at will.
+        let lengths: Vec<usize> = std::iter::once(1).chain(repeats).collect();
+        let first = |n: usize| lengths.iter().position(|&m| m == n).map(|i| i as u32);
+        let mut table = PassTable {
+            spelling: lengths.iter().map(|&n| first(n).unwrap()).collect(),
+            joined: Default::default(),
+            entries: Default::default(),
+        };
+        for (i, &n) in lengths.iter().enumerate().skip(1) {
+            table.entries.entry(first(n).unwrap()).or_default().push(i as u32);
+            for left in 1..n {
+                if let (Some(l), Some(r)) = (first(left), first(n - left)) {
+                    table.joined.insert(crate::vocabulary::rules::key(l, r), first(n).unwrap());
+                }
+            }
+        }
+        // One left-to-right pass an entry, on lengths: the definition of ordered lists.
+        let mut want = vec![0u32; n];
+        for (entry, &length) in lengths.iter().enumerate().skip(1) {
+            let mut i = 0;
+            while i + 1 < want.len() {
+                if lengths[want[i] as usize] + lengths[want[i + 1] as usize] == length {
+                    want.splice(i..i + 2, [entry as u32]);
+                }
+                i += 1;
+            }
+        }
+        prop_assert_eq!(each(&table, &vec![0; n]), [want.clone(), want.clone(), want]);
+    }
+}
