@@ -6,6 +6,7 @@
 use crate::specials::{SpecialMatcher, Stretch};
 use crate::split::Splitter;
 use crate::{Error, Result};
+use front::Front;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use key::{Key, Keys};
@@ -13,12 +14,15 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+mod front;
 mod key;
 
 /// The least text, in bytes, that is worth a table of its own on another thread; also how often `stop` is asked.
 const RUN_BYTES: usize = 1 << 20;
 /// The most text, in bytes, in one such table, unless a single document has more.
 const MAX_RUN_BYTES: usize = 1 << 24;
+/// The least text, in bytes, that is worth a front table.
+const FRONT_BYTES: usize = 1 << 18;
 
 /// Distinct pieces with their counts, in order of first appearance.
 #[derive(Clone, Default)]
@@ -80,24 +84,34 @@ impl PieceCounts {
         if piece.is_empty() || n == 0 {
             return Ok(());
         }
+        let key = self.keys.key(piece);
+        let index = self.index_of(key, self.keys.hash(key), piece);
+        self.add_to(index, n)
+    }
+
+    /// The index of `piece`, whose key and hash are given; a new one has count 0.
+    #[inline]
+    fn index_of(&mut self, key: Key, hash: u64, piece: &[u8]) -> usize {
         let (keys, bytes, ends) = (&self.keys, &self.bytes, &self.ends);
-        let key = keys.key(piece);
         let same = |slot: &Slot| slot.key == key && (key.is_the_piece() || piece_at(bytes, ends, slot.index) == piece);
-        match self.slots.entry(keys.hash(key), same, |slot| keys.hash(slot.key)) {
-            Entry::Occupied(slot) => {
-                let count = &mut self.counts[slot.get().index];
-                *count = count.checked_add(n).ok_or(Error::CountOverflow)?;
-            }
+        match self.slots.entry(hash, same, |slot| keys.hash(slot.key)) {
+            Entry::Occupied(slot) => slot.get().index,
             Entry::Vacant(slot) => {
-                slot.insert(Slot {
-                    key,
-                    index: self.counts.len(),
-                });
+                let index = self.counts.len();
+                slot.insert(Slot { key, index });
                 self.bytes.extend_from_slice(piece);
                 self.ends.push(self.bytes.len());
-                self.counts.push(n);
+                self.counts.push(0);
+                index
             }
         }
+    }
+
+    /// Counts piece `index` `n` more times.
+    #[inline]
+    fn add_to(&mut self, index: usize, n: u64) -> Result<()> {
+        let count = &mut self.counts[index];
+        *count = count.checked_add(n).ok_or(Error::CountOverflow)?;
         Ok(())
     }
 
@@ -125,7 +139,8 @@ impl Counter {
     /// Each special token ends a piece and is itself not counted; of markers that begin at the same place the longest is
     /// taken, and the text between two is split as a text of its own. After an error `into` holds a part of the pieces.
     pub fn count_document(&self, document: &[u8], into: &mut PieceCounts) -> Result<()> {
-        self.count_until(document, into, &|| false)
+        self.count_run(&[document], 0..1, into, &|| false)
+            .map_err(|(_, error)| error)
     }
 
     /// Adds the pieces of all `documents` to `into`, on the threads of the current rayon pool.
@@ -197,31 +212,52 @@ impl Counter {
     fn count_run(
         &self,
         documents: &[&[u8]],
-        mut run: Range<usize>,
+        run: Range<usize>,
         into: &mut PieceCounts,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> std::result::Result<(), (usize, Error)> {
-        run.try_for_each(|i| self.count_until(documents[i], into, stop).map_err(|error| (i, error)))
+        if documents[run.clone()]
+            .iter()
+            .map(|document| document.len())
+            .sum::<usize>()
+            < FRONT_BYTES
+        {
+            return self.for_each_piece(documents, run, stop, |piece| into.add(piece, 1));
+        }
+        let last = run.end.saturating_sub(1);
+        let mut front = Front::new(into);
+        let counted = self.for_each_piece(documents, run, stop, |piece| front.add(piece));
+        let finished = front.finish();
+        counted.and(finished.map_err(|error| (last, error)))
     }
 
-    /// [`count_document`](Self::count_document) until `stop` returns true.
-    fn count_until(&self, document: &[u8], into: &mut PieceCounts, stop: &(dyn Fn() -> bool + Sync)) -> Result<()> {
-        if stop() {
-            return Err(Error::Interrupted);
-        }
-        let mut ask_at = RUN_BYTES;
-        self.specials.for_each_stretch(document, |stretch| match stretch {
-            Stretch::Text(text) => self.splitter.for_each_piece_within(document, text, |piece| {
-                if piece.end > ask_at {
-                    if stop() {
-                        return Err(Error::Interrupted);
+    /// Calls `add` with the pieces of the documents `run`, until it or the split fails or `stop` returns true.
+    fn for_each_piece(
+        &self,
+        documents: &[&[u8]],
+        mut run: Range<usize>,
+        stop: &(dyn Fn() -> bool + Sync),
+        mut add: impl FnMut(&[u8]) -> Result<()>,
+    ) -> std::result::Result<(), (usize, Error)> {
+        let mut one = |document: &[u8]| {
+            if stop() {
+                return Err(Error::Interrupted);
+            }
+            let mut ask_at = RUN_BYTES;
+            self.specials.for_each_stretch(document, |stretch| match stretch {
+                Stretch::Text(text) => self.splitter.for_each_piece_within(document, text, |piece| {
+                    if piece.end > ask_at {
+                        if stop() {
+                            return Err(Error::Interrupted);
+                        }
+                        ask_at = piece.end + RUN_BYTES;
                     }
-                    ask_at = piece.end + RUN_BYTES;
-                }
-                into.add(&document[piece], 1)
-            }),
-            Stretch::Special(..) => Ok(()),
-        })
+                    add(&document[piece])
+                }),
+                Stretch::Special(..) => Ok(()),
+            })
+        };
+        run.try_for_each(|i| one(documents[i]).map_err(|error| (i, error)))
     }
 }
 

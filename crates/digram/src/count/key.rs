@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use std::sync::LazyLock;
 
 /// What the table compares before, and mostly instead of, the bytes of a piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Key {
     /// Up to fifteen bytes: the piece, padded with zeros, its length in the last byte.
     /// Longer: a hash, and 255 in the last byte.
