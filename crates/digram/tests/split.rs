@@ -1,7 +1,7 @@
 //! Splitting, against the general regex engine of the same pattern and against slow twins.
 
-use digram::Result;
 use digram::split::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, Splitter, named};
+use digram::{Error, Result};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -302,21 +302,6 @@ fn long_runs_take_linear_time() {
 }
 
 #[test]
-fn a_pattern_of_ones_own_keeps_every_byte() {
-    let splitter = Splitter::new(r"[a-z]+(?=!)|\d*").unwrap();
-    assert_eq!(
-        (splitter.engine(), splitter.pattern()),
-        ("regex", Some(r"[a-z]+(?=!)|\d*"))
-    );
-    assert_eq!(strings(&splitter, "?ab!é12 ab"), ["?", "ab", "!é", "12", " ab"]);
-    assert_eq!(strings(&splitter, ""), [""; 0]);
-    assert!(matches!(
-        Splitter::new("a(b"),
-        Err(digram::Error::Pattern { position: 3, .. })
-    ));
-}
-
-#[test]
 fn no_pattern_is_one_piece() {
     let none = Splitter::none();
     assert_eq!((none.engine(), none.pattern()), ("none", None));
@@ -327,7 +312,7 @@ fn no_pattern_is_one_piece() {
 
 #[test]
 fn an_error_of_the_caller_ends_the_split() {
-    let stop = digram::Error::Interrupted;
+    let stop = Error::Interrupted;
     for splitter in [
         Splitter::none(),
         Splitter::new(GPT2).unwrap(),
