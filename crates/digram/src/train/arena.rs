@@ -54,9 +54,11 @@ impl Arena {
             Alphabet::Bytes => {
                 let mut builder = Builder::new(counts.distinct_bytes() as u64 + counts.len() as u64 + 1)?;
                 for (piece, count) in counts.iter() {
-                    if piece.len() > 1 {
-                        builder.piece(piece.iter().map(|&byte| u32::from(byte)), count, ticker)?;
+                    for &byte in piece {
+                        builder.cells.push(u32::from(byte));
+                        ticker.work(1)?;
                     }
+                    builder.end_piece(count);
                 }
                 Ok((builder.finish(256), Vec::new()))
             }
@@ -68,10 +70,11 @@ impl Arena {
                 }
                 let mut builder = Builder::new(symbols + counts.len() as u64 + 1)?;
                 for (piece, count) in counts.iter() {
-                    let text = str::from_utf8(piece).expect("the characters were counted above");
-                    if text.chars().nth(1).is_some() {
-                        builder.piece(text.chars().map(|c| ids[c as usize]), count, ticker)?;
-                    }
+                    each_character(piece, |character| {
+                        builder.cells.push(ids[character as usize]);
+                        ticker.work(1)
+                    })?;
+                    builder.end_piece(count);
                 }
                 Ok((builder.finish(characters.len()), characters))
             }
@@ -199,15 +202,16 @@ impl Builder {
         Ok(builder)
     }
 
-    fn piece(&mut self, symbols: impl Iterator<Item = u32>, count: u64, ticker: &mut Ticker<'_>) -> Result<()> {
-        for symbol in symbols {
-            self.cells.push(symbol);
-            ticker.work(1)?;
+    /// Ends the piece whose symbols were pushed. One without a pair is left out.
+    fn end_piece(&mut self, count: u64) {
+        let start = self.ends.last().map_or(1, |&end| end as usize + 1);
+        if self.cells.len() - start < 2 {
+            self.cells.truncate(start);
+            return;
         }
         self.ends.push(self.cells.len() as u32);
         self.cells.push(BOUNDARY);
         self.counts.push(count);
-        Ok(())
     }
 
     fn finish(self, alphabet: usize) -> Arena {
@@ -259,6 +263,31 @@ fn characters(counts: &PieceCounts, ticker: &mut Ticker<'_>) -> Result<(Vec<char
             .collect(),
         symbols,
     ))
+}
+
+/// Bytes of a piece to look at before the first of their characters is handed out.
+const WINDOW: usize = 1 << 16;
+
+/// Calls `visit` with each character of a piece: a piece may be gigabytes long, and `visit` may want to stop.
+fn each_character(piece: &[u8], mut visit: impl FnMut(char) -> Result<()>) -> Result<()> {
+    let mut start = 0;
+    while start < piece.len() {
+        let window = &piece[start..piece.len().min(start + WINDOW)];
+        let valid = match str::from_utf8(window) {
+            Ok(_) => window.len(),
+            // The window cuts its last character.
+            Err(error) if error.error_len().is_none() && start + window.len() < piece.len() => error.valid_up_to(),
+            Err(error) => {
+                return Err(Error::NotText {
+                    offset: start + error.valid_up_to(),
+                });
+            }
+        };
+        let text = str::from_utf8(&window[..valid]).expect("this part is valid");
+        text.chars().try_for_each(&mut visit)?;
+        start += valid;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

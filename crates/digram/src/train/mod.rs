@@ -25,8 +25,10 @@
 //! threshold and more, and when none of these is left, is built again with a lower one, from the sequence as it is then.
 
 mod arena;
+mod counting;
 #[cfg(test)]
 mod naive;
+mod neighbours;
 mod order;
 mod pairs;
 mod queue;

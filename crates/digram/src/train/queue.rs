@@ -6,6 +6,8 @@
 //! with a lower one, it moves on. Each such move is paid for by a round that lowered its count.
 
 use super::pairs::Pairs;
+use super::ticker::Ticker;
+use crate::Result;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -46,21 +48,30 @@ impl Queue {
 
     /// Takes out the next pair. `key` may grow between two calls for the same pair (the first position moves right),
     /// never shrink: so the smallest key in the heap that is still true is the smallest of all.
-    pub(super) fn pop(&mut self, pairs: &mut Pairs, mut key: impl FnMut(&mut Pairs, u32) -> Key) -> Option<u32> {
+    pub(super) fn pop(
+        &mut self,
+        pairs: &mut Pairs,
+        ticker: &mut Ticker<'_>,
+        mut key: impl FnMut(&mut Pairs, u32) -> Key,
+    ) -> Result<Option<u32>> {
         loop {
             while let Some(Reverse((old, slot))) = self.heap.pop() {
+                ticker.work(1)?;
                 if self.is_current(pairs, slot) {
                     let now = key(pairs, slot);
                     if now == old {
-                        return Some(slot);
+                        return Ok(Some(slot));
                     }
                     self.heap.push(Reverse((now, slot)));
                 }
             }
-            let (count, slots) = self.buckets.pop_last()?;
+            let Some((count, slots)) = self.buckets.pop_last() else {
+                return Ok(None);
+            };
             self.count = count;
             let mut entries = std::mem::take(&mut self.heap).into_vec();
             for slot in slots {
+                ticker.work(1)?;
                 if self.is_current(pairs, slot) {
                     entries.push(Reverse((key(pairs, slot), slot)));
                 }
