@@ -32,9 +32,8 @@ SETTINGS = CASES["train"]
 
 def check() -> None:
     """digram's merges on a small text are the definition's, or nothing is timed."""
-    from digram.reference import BPETokenizer
-
     import digram
+    from digram.reference import BPETokenizer
 
     text, size = corpus("prose", None)[:5_000], 400
     naive = BPETokenizer()
