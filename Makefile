@@ -73,7 +73,7 @@ lint: $(VENV)/.tools build ## formats, lints, types, and the stub against the en
 rust: $(VENV)/.maturin ## the engine's own tests
 	@if cargo nextest --version >/dev/null 2>&1; then \
 		set -x; cargo nextest run --workspace $(CARGO_FLAGS) --no-fail-fast; \
-		cargo test --doc -p digram $(CARGO_FLAGS); \
+		cargo test --workspace --doc $(CARGO_FLAGS); \
 	else set -x; cargo test --workspace $(CARGO_FLAGS) --no-fail-fast; fi
 
 python: $(VENV)/.tools build ## the tests of the package and of the reference

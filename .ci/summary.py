@@ -5,6 +5,7 @@ import re
 import sys
 from pathlib import Path
 
+MAKE = re.compile(r"^make(?:\[\d+\])?: \*\*\* \[.*?([\w.-]+)\] Error", re.M)
 # What cargo-nextest ("Summary [0.1s] 3 tests run: 2 passed, 1 failed, 4 skipped") and cargo test print, docs included.
 NEXTEST = re.compile(r"^\s*Summary \[.*?\]\s+(?:\d+/)?\d+ tests? run: (.*)$", re.M)
 CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.M)
@@ -25,10 +26,15 @@ def rust(log: str) -> tuple[int, int, int]:
 
 def main() -> int:
     folder, failed_stages = Path(sys.argv[1]), sys.argv[2:]
-    rust_passed, rust_failed, rust_left_out = rust((folder / "test.log").read_text(encoding="utf-8", errors="replace"))
+    logs = {log.stem: log.read_text(encoding="utf-8", errors="replace") for log in folder.glob("*.log")}
+    rust_passed, rust_failed, rust_left_out = rust(logs["test"])
     summary = folder / "pytest.json"
     python = json.loads(summary.read_text(encoding="utf-8")) if summary.exists() else None
-    problems = [f"make {stage}" if stage != "checkout" else "a clean checkout" for stage in failed_stages]
+    problems = []
+    for stage in failed_stages:
+        # make names the target that failed: of `make test`, the parts.
+        parts = MAKE.findall(logs.get(stage, "")) or [stage]
+        problems += ["a clean checkout" if part == "checkout" else f"make {part}" for part in parts]
     if python is None:
         problems.append("pytest (it did not get to its end)")
         python = {"passed": 0, "failed": 0, "left out": 0, "skips": [], "unregistered": [], "oracle": {}}

@@ -117,6 +117,9 @@ def main() -> None:
             want = oracle["list"](sample)
             right = {engine: e for engine, e in encoders.items() if exact(engine, e, sample, want)}
             for mode in args.mode:
+                if not any(job(e, mode, "", []) for e in right.values()):
+                    say(f"no engine can do {mode}")
+                    continue
                 for kind, speeds in measure(right, oracle, mode, texts).items():
                     title = f"{vocabulary} {name} {mode} {kind}"
                     figures.append(row(title, "MB/s", speeds, higher_is_better=True))

@@ -35,11 +35,10 @@ def feed(file: Path, pattern: str) -> Iterator[str]:
 def digram(file: Path, size: int, pattern: str) -> Trainer:
     import digram
 
-    api: Any = digram
     split = None if pattern == "none" else PATTERNS[pattern]
 
     def run() -> dict[int, bytes]:
-        tokenizer = api.train(feed(file, pattern), vocab_size=size, split=split)
+        tokenizer = digram.train(feed(file, pattern), vocab_size=size, split=split)
         return dict(tokenizer.vocab)
 
     return run

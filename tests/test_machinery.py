@@ -1,7 +1,10 @@
 """The rules of a run hold: a stray skip is red, comparisons are counted, nothing is downloaded."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -164,3 +167,62 @@ def test_texts_are_varied_and_the_same_each_time():
     assert texts.stdlib_text(200_000) == texts.stdlib_text(300_000)[:200_000]
     assert len(texts.stdlib_text(3_000_000)) == 3_000_000
     assert all(sample.encode() is not None for sample in texts.all_samples())
+
+
+def summarize(folder, test_log, pytest_summary, *failed_stages):
+    (folder / "test.log").write_text(test_log)
+    if pytest_summary is not None:
+        (folder / "pytest.json").write_text(json.dumps(pytest_summary))
+    command = [sys.executable, CHECKOUT / ".ci/summary.py", folder, *failed_stages]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout.splitlines()
+
+
+NEXTEST = "     Summary [   0.372s] 14 tests run: {}, 2 skipped\n"
+DOCS = "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"
+PASSED = {"passed": 5, "failed": 0, "left out": 2, "skips": [], "unregistered": [], "oracle": {"tiktoken": 7, "re": 1}}
+
+
+def test_ci_adds_up_both_languages(tmp_path):
+    code, lines = summarize(tmp_path, NEXTEST.format("14 passed (1 slow)") + DOCS, PASSED)
+    assert code == 0
+    assert "compared with an oracle: 8 cases (re 1, tiktoken 7)" in lines
+    assert lines[-1] == "22 passed, 0 failed, 0 skipped"
+
+
+def test_ci_names_skips(tmp_path):
+    code, lines = summarize(tmp_path, DOCS, PASSED | {"skips": [["a::b", "no browser"]]})
+    assert code == 0
+    assert "skipped: a::b: no browser" in lines
+    assert lines[-1] == "8 passed, 0 failed, 1 skipped"
+    code, lines = summarize(tmp_path, DOCS, PASSED | {"skips": [["a::b", "?"]], "unregistered": ["a::b"]}, "test")
+    assert code == 1
+    assert lines[-1] == "8 passed, 1 failed, 1 skipped"
+
+
+@pytest.mark.parametrize(
+    ("log", "summary", "stages", "said"),
+    [
+        (NEXTEST.format("12 passed, 1 failed, 1 timed out"), PASSED, ["test"], "17 passed, 2 failed, 0 skipped"),
+        (DOCS + "make: *** [Makefile:7: lint] Error 1\n", PASSED, ["test"], "failed: make lint"),
+        (DOCS, PASSED, ["demo"], "failed: make demo"),
+        (DOCS, PASSED, ["checkout"], "failed: a clean checkout"),
+        (DOCS, None, [], "failed: pytest (it did not get to its end)"),
+        ("", PASSED, [], "failed: the Rust tests (none passed)"),
+        (DOCS, PASSED | {"passed": 0}, [], "failed: pytest (no test passed)"),
+        (DOCS, PASSED | {"failed": 3}, ["test"], "8 passed, 3 failed, 0 skipped"),
+    ],
+)
+def test_ci_is_red_whatever_fails(tmp_path, log, summary, stages, said):
+    code, lines = summarize(tmp_path, log, summary, *stages)
+    assert code == 1
+    assert said in lines
+    assert re.fullmatch(r"\d+ passed, [1-9]\d* failed, \d+ skipped", lines[-1])
+
+
+def test_ci_says_where_the_test_data_should_be(tmp_path):
+    environment = os.environ | {"DIGRAM_TEST_DATA": str(tmp_path / "none")}
+    done = subprocess.run([CHECKOUT / ".ci/run"], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert re.fullmatch(r"error: the test data folder .*/none is missing: set DIGRAM_TEST_DATA .*\n", done.stderr)
