@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from digram.reference import Vocabulary, gpt2_split, non_canonical, piece_counts, train_merges, train_naive
+from digram.reference import (
+    BPETokenizer,
+    CharacterBPE,
+    Vocabulary,
+    encode,
+    gpt2_split,
+    non_canonical,
+    piece_counts,
+    train,
+    train_merges,
+    train_naive,
+)
 from digram.reference.rules import Ties
 
 Trainer = Callable[..., Vocabulary]
@@ -85,6 +96,26 @@ def test_encoding_the_training_text_gives_what_training_ended_with(text: str, ti
         for piece, ids in vocabulary.sequences.items():
             assert vocabulary.encode(piece) == ids
         assert vocabulary.decode(vocabulary.encode(text, split)) == text
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text("abc", max_size=30), st.text("abé", max_size=30))
+def test_the_textbook_tokenizers_learn_what_the_naive_trainer_learns(one: str, two: str) -> None:
+    tok, bpe = BPETokenizer(), CharacterBPE()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        ids = tok.train(one, 264)
+        by_ids = train_naive(one, vocab_size=264)
+        merges, vocab = train([one, two], 264)
+        first_seen = train_naive([one, two], vocab_size=264, ties="first-seen")
+        by_tokens = train_naive(one + two, alphabet="characters", min_count=2, ties="smallest-tokens")
+    assert list(tok.merges.items()) == list(by_ids.merges.items()) and tok.vocab == by_ids.vocab
+    assert ids == tok.encode(one) == by_ids.encode(one)
+    assert list(merges.items()) == list(first_seen.merges.items()) and vocab == first_seen.vocab
+    assert encode(two, merges) == first_seen.encode(two)
+    assert bpe.train(one + two, 2) == bpe.encode(one + two) == by_tokens.encode(one + two)
+    assert bpe.merges == by_tokens.merges
+    assert {id: token.encode() for token, id in bpe.vocab.items()} == by_tokens.vocab
 
 
 def test_ties_differ_where_they_should() -> None:
@@ -205,6 +236,13 @@ def test_refuses_a_negative_count_and_a_single_string_of_markers(trainer: Traine
         trainer({"ab": -1}, min_count=1)
     with pytest.raises(TypeError, match="special_tokens is one str"):
         trainer("ab", min_count=1, special_tokens="<s>")
+
+
+@TRAINERS
+def test_first_seen_refuses_a_set(trainer: Trainer) -> None:
+    with pytest.raises(ValueError, match="needs pieces in order, and a set has none"):
+        trainer({"ab", "cd"}, ties="first-seen", min_count=1)
+    assert len(trainer({"ab", "cd"}, min_count=1).merges) == 2
 
 
 @TRAINERS
