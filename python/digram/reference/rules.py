@@ -1,7 +1,7 @@
 """What all trainers of this package do before the first round and after the last: check, prepare, warn."""
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from typing import Literal
 
 from .text import Text, pieces, well_formed
@@ -63,6 +63,8 @@ class Job:
         ]:
             if value not in choices:
                 raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(choices)}")
+        if ties == "first-seen" and isinstance(corpus, Set):
+            raise ValueError("ties='first-seen' needs pieces in order, and a set has none; give a list or a mapping")
         if isinstance(special_tokens, str):
             raise TypeError("special_tokens is one str; give a list of them, or its letters would be the markers")
         self.special_tokens = [well_formed(marker) for marker in special_tokens]

@@ -66,8 +66,9 @@ def gpt2_split(text: str) -> list[str]:
         if text[start] == "'" and text.startswith(_CONTRACTIONS, start):
             end = start + (2 if text[start + 1] in "sdmt" else 3)
         else:
-            # The optional space of ` ?\p{L}+` and its like: not white space in general, U+0020 only.
-            run = start + 1 if text[start] == " " and start + 1 < n and classes[start + 1] != "S" else start
+            # The optional space of ` ?\p{L}+` and its like: U+0020 only, no other white space. Where more white space
+            # follows, the space is a part of that run, and skipping it changes nothing.
+            run = start + 1 if text[start] == " " and start + 1 < n else start
             run_class = classes[run]
             end = run + 1
             while end < n and classes[end] == run_class:
