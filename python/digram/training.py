@@ -172,7 +172,8 @@ def train(
     progress          called with a Progress every so often; what it raises ends training
 
     ValueError: neither `vocab_size` nor `min_count`, `min_count` below 1, `vocab_size` below alphabet and special tokens.
-    TypeError: an item that is no text, with its index. TrainingWarning: the texts ran out of pairs before `vocab_size`.
+    TypeError: an item that is no text, with its index. TrainingWarning: the texts are empty, or ran out of pairs before
+    `vocab_size`.
     """
     if vocab_size is None and min_count is None:
         raise ValueError("training needs vocab_size or min_count, or it would not know when to stop")
@@ -249,7 +250,11 @@ def train(
             special_tokens=special_ids(markers, first),
         )
     )
-    if exhausted and vocab_size is not None:
+    if not len(counts):
+        warnings.warn(
+            f"the texts are empty: the vocabulary is the bare alphabet, {tokenizer.n_vocab:,} ids", TrainingWarning, stacklevel=2
+        )
+    elif exhausted and vocab_size is not None:
         warnings.warn(
             f"the texts ran out of pairs after {len(merges) // 2:,} merges: the vocabulary has {tokenizer.n_vocab:,} ids, "
             f"not {vocab_size:,}",
