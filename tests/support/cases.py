@@ -15,7 +15,9 @@ from typing import Any
 # end alike; the fifth holds halves of a surrogate pair, which become one character where they meet, else U+FFFD.
 ALPHABETS = ("abcdef", "ab \n\x00\x7f", "aé中👍\u0301z", "éèàÀ\u00c3ã", "\ud83d\udc4da\udc4e中b")
 
-SPLITS: tuple[str | None, ...] = (None, None, "a+|[^a]+", r"\s*\S+|\s+")
+# Not \s: to Python's `re`, U+001C to U+001F are white space, to Unicode and the engine they are not.
+WORDS = r"[ \n]*[^ \n]+|[ \n]+"
+SPLITS: tuple[str | None, ...] = (None, None, "a+|[^a]+", WORDS)
 
 
 def split_function(pattern: str | None) -> Callable[[str], list[str]] | None:
