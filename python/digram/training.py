@@ -189,6 +189,8 @@ def train(
             raise TypeError(f"{name} must be an int, not {type(value).__name__}")
         if value < least:
             raise ValueError(f"{name} must be at least {least}, not {value}")
+        if value >= 1 << 64:
+            raise ValueError(f"{name} must be at most 2^64 - 1, not {value}")
     for name, given, choices in (("alphabet", alphabet, ("bytes", "characters")), ("ties", ties, _TIES)):
         if given not in choices:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given!r}")
