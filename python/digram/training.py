@@ -169,7 +169,7 @@ def train(
     unknown           for a character alphabet: "error", "bytes" (256 byte tokens, ids after the characters) or a
                       special token (added where `special_tokens` lacks it) that stands in for other characters
     threads           for counting; default: one a core. The result does not depend on it.
-    progress          called with a Progress every so often; what it raises ends training
+    progress          called with a Progress every so often and at the end; what it raises ends training
 
     ValueError: neither `vocab_size` nor `min_count`, `min_count` below 1, `vocab_size` below alphabet and special tokens.
     TypeError: an item that is no text, with its index. TrainingWarning: the texts are empty, or ran out of pairs before
@@ -216,7 +216,7 @@ def train(
 
     reserved = len(markers) + (256 if unknown == "bytes" else 0)
     told = None if progress is None else lambda merges, planned, best: progress(_merging(counts, merges, planned, best))
-    symbols, flat, _, exhausted = _native.train(
+    symbols, flat, learned, exhausted = _native.train(
         counts._native,
         characters=characters,
         vocab_size=vocab_size,
@@ -252,6 +252,10 @@ def train(
             special_tokens=special_ids(markers, first),
         )
     )
+    if told is not None:
+        # The engine tells every so often; the end is told always, so that a bar gets there.
+        planned = None if vocab_size is None else vocab_size - first - len(markers) + len(merges) // 2
+        told(len(merges) // 2, planned, array("Q", learned)[-1] if learned else 0)
     if not len(counts):
         warnings.warn(
             f"the texts are empty: the vocabulary is the bare alphabet, {tokenizer.n_vocab:,} ids", TrainingWarning, stacklevel=2
