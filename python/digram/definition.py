@@ -71,7 +71,7 @@ class Definition:
         if self.kind == "merges":
             characters = self.alphabet == "characters"
             return _native.Encoder.from_merges(
-                triples(self.merges, self.first_merge),
+                _aligned(triples(self.merges, self.first_merge)),
                 characters=self.characters if characters else None,
                 unknown_id=unknown_id,
                 first_byte_id=len(self.characters) if self.unknown == "bytes" and characters else None,
@@ -80,12 +80,12 @@ class Definition:
             )
         joined, ends = b"".join(self.tokens), array("Q", accumulate(map(len, self.tokens)))
         if self.kind == "ranks":
-            return _native.Encoder.from_ranks(joined, ends, self.ids, specials=specials, split=self.pattern)
+            return _native.Encoder.from_ranks(joined, _aligned(ends), _aligned(self.ids), specials=specials, split=self.pattern)
         if self.unknown == "bytes":
             raise VocabularyError('unknown="bytes" needs byte tokens, which an ordered token list does not have')
         return _native.Encoder.from_list(
             joined,
-            ends,
+            _aligned(ends),
             self.alphabet == "characters",
             unknown_id=unknown_id,
             specials=specials,
@@ -122,3 +122,7 @@ def special_ids(special_tokens: Iterable[str] | Mapping[str, int], first: int) -
     if isinstance(special_tokens, Mapping):
         return MappingProxyType(dict(zip(names, special_tokens.values(), strict=True)))
     return MappingProxyType({name: first + i for i, name in enumerate(names)})
+
+
+def _aligned(a):
+    return a if a else memoryview(array(a.typecode, [0]))[:0]

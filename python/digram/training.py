@@ -169,10 +169,11 @@ def train(
     unknown           for a character alphabet: "error", "bytes" (256 byte tokens, ids after the characters) or a
                       special token (added where `special_tokens` lacks it) that stands in for other characters
     threads           for counting; default: one a core. The result does not depend on it.
-    progress          called with a Progress every so often; what it raises ends training
+    progress          called with a Progress every so often and at the end; what it raises ends training
 
     ValueError: neither `vocab_size` nor `min_count`, `min_count` below 1, `vocab_size` below alphabet and special tokens.
-    TypeError: an item that is no text, with its index. TrainingWarning: the texts ran out of pairs before `vocab_size`.
+    TypeError: an item that is no text, with its index. TrainingWarning: the texts are empty, or ran out of pairs before
+    `vocab_size`.
     """
     if vocab_size is None and min_count is None:
         raise ValueError("training needs vocab_size or min_count, or it would not know when to stop")
@@ -188,6 +189,8 @@ def train(
             raise TypeError(f"{name} must be an int, not {type(value).__name__}")
         if value < least:
             raise ValueError(f"{name} must be at least {least}, not {value}")
+        if value >= 1 << 64:
+            raise ValueError(f"{name} must be at most 2^64 - 1, not {value}")
     for name, given, choices in (("alphabet", alphabet, ("bytes", "characters")), ("ties", ties, _TIES)):
         if given not in choices:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given!r}")
@@ -213,7 +216,7 @@ def train(
 
     reserved = len(markers) + (256 if unknown == "bytes" else 0)
     told = None if progress is None else lambda merges, planned, best: progress(_merging(counts, merges, planned, best))
-    symbols, flat, _, exhausted = _native.train(
+    symbols, flat, learned, exhausted = _native.train(
         counts._native,
         characters=characters,
         vocab_size=vocab_size,
@@ -249,7 +252,15 @@ def train(
             special_tokens=special_ids(markers, first),
         )
     )
-    if exhausted and vocab_size is not None:
+    if told is not None:
+        # The engine tells every so often; the end is told always, so that a bar gets there.
+        planned = None if vocab_size is None else vocab_size - first - len(markers) + len(merges) // 2
+        told(len(merges) // 2, planned, array("Q", learned)[-1] if learned else 0)
+    if not len(counts):
+        warnings.warn(
+            f"the texts are empty: the vocabulary is the bare alphabet, {tokenizer.n_vocab:,} ids", TrainingWarning, stacklevel=2
+        )
+    elif exhausted and vocab_size is not None:
         warnings.warn(
             f"the texts ran out of pairs after {len(merges) // 2:,} merges: the vocabulary has {tokenizer.n_vocab:,} ids, "
             f"not {vocab_size:,}",
