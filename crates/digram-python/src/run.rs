@@ -9,6 +9,9 @@ use std::time::Duration;
 /// Work on fewer bytes than this is done at once, in the calling thread: it ends before anyone could press a key.
 pub const SHORT: usize = 1 << 20;
 
+/// More threads than any machine has cores would only wait for each other.
+const MOST_THREADS: usize = 512;
+
 /// Between two looks at signals, and two calls of a progress callback.
 const TICK: Duration = Duration::from_millis(50);
 

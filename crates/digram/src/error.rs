@@ -109,6 +109,12 @@ pub enum Error {
         /// The most that fits.
         limit: u64,
     },
+    /// A piece beyond 31-bit positions.
+    #[error("a piece of the text has more than {limit} symbols: use a split pattern, or encode it in parts")]
+    TooLong {
+        /// The most that fits.
+        limit: usize,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -6,7 +6,7 @@ mod decode;
 pub use batch::{Batch, RUN, work_of};
 
 use crate::error::{Error, Place, Result};
-use crate::merge::{Scratch, merge_symbols};
+use crate::merge::{Scratch, merge_symbols_until};
 use crate::specials::{SpecialMatcher, Stretch};
 use crate::split::Splitter;
 use crate::vocabulary::{Special, Vocabulary};
@@ -205,7 +205,6 @@ impl<'a> Pieces<'a> {
             return Ok(());
         }
         self.vocabulary.append_symbols(bytes, offset, out)?;
-        merge_symbols(self.vocabulary, out, from, &mut self.scratch);
-        Ok(())
+        merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)
     }
 }

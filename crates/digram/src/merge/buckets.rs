@@ -10,6 +10,7 @@
 //! with the lengths in a table by id; here ids without a known length, such as the unknown token's, may occur.)
 
 use super::{Merge, Rules};
+use crate::{Error, Result};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
@@ -82,8 +83,13 @@ impl Waiting {
     }
 }
 
-/// Merges `symbols`, fewer than 2^31; returns how many ids there are. They stand at the front.
-pub(super) fn merge<R: Rules>(rules: &R, symbols: &mut [u32]) -> usize {
+/// Merges between two looks at whether to stop: some milliseconds.
+const BETWEEN_STOPS: u32 = 1 << 16;
+
+/// Merges `symbols`, fewer than 2^31; returns how many ids there are. They stand at the front. `Interrupted` soon after
+/// `stop` returns true.
+pub(super) fn merge<R: Rules>(rules: &R, symbols: &mut [u32], stop: &dyn Fn() -> bool) -> Result<usize> {
+    let mut work = 0u32;
     let mut waiting = Waiting::default();
     for (at, pair) in symbols.windows(2).enumerate() {
         if let Some(merge) = rules.merge(pair[0], pair[1], 0) {
@@ -107,6 +113,10 @@ pub(super) fn merge<R: Rules>(rules: &R, symbols: &mut [u32]) -> usize {
                 list.next();
             } else {
                 urgent.pop();
+            }
+            work = work.wrapping_add(1);
+            if work.is_multiple_of(BETWEEN_STOPS) && stop() {
+                return Err(Error::Interrupted);
             }
             let at = at as usize;
             // Stale where the token is gone or has another neighbour by now.
@@ -137,5 +147,5 @@ pub(super) fn merge<R: Rules>(rules: &R, symbols: &mut [u32]) -> usize {
         kept += 1;
         at = next;
     }
-    kept
+    Ok(kept)
 }

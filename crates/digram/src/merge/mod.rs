@@ -9,6 +9,7 @@ mod heap;
 #[cfg(test)]
 mod tests;
 
+use crate::{Error, Result};
 use heap::Scratch as HeapScratch;
 
 /// Pieces of up to this many symbols are scanned. Scanning is quadratic: at 64 symbols the heap is about as fast.
@@ -16,6 +17,9 @@ const SCANNED: usize = 64;
 
 /// Pieces of more symbols than this go through buckets. A heap of a million entries waits for memory at each step.
 const HEAPED: usize = 1 << 15;
+
+/// The most symbols of one piece: positions and marked lengths are below 2^31.
+const LONGEST: usize = i32::MAX as usize;
 
 /// A rule that applies: lower ranks first, leftmost first among equals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,13 +51,27 @@ pub struct Scratch(HeapScratch);
 
 /// Merges `symbols[from..]` in place: afterwards they are the ids of the piece.
 pub fn merge_symbols<R: Rules>(rules: &R, symbols: &mut Vec<u32>, from: usize, scratch: &mut Scratch) {
-    let kept = match symbols.len() - from {
-        0 | 1 => return,
-        2..=SCANNED => scan(rules, &mut symbols[from..]),
-        ..=HEAPED => heap::merge(rules, &mut symbols[from..], &mut scratch.0),
-        _ => buckets::merge(rules, &mut symbols[from..]),
+    merge_symbols_until(rules, symbols, from, scratch, &|| false).expect("nothing stops it");
+}
+
+/// As [`merge_symbols`], but `Interrupted` soon after `stop` returns true; the symbols are then of no use.
+pub fn merge_symbols_until<R: Rules>(
+    rules: &R,
+    symbols: &mut Vec<u32>,
+    from: usize,
+    scratch: &mut Scratch,
+    stop: &dyn Fn() -> bool,
+) -> Result<()> {
+    let piece = &mut symbols[from..];
+    let kept = match piece.len() {
+        0 | 1 => return Ok(()),
+        n if n <= SCANNED => scan(rules, piece),
+        n if n <= HEAPED => heap::merge(rules, piece, &mut scratch.0),
+        n if n <= LONGEST => buckets::merge(rules, piece, stop)?,
+        _ => return Err(Error::TooLong { limit: LONGEST }),
     };
     symbols.truncate(from + kept);
+    Ok(())
 }
 
 /// No rule: sorts after every rank.

@@ -36,17 +36,17 @@ fn naive<R: Rules>(rules: &R, mut symbols: Vec<u32>) -> Vec<u32> {
 
 /// What each kernel makes of the same symbols.
 fn each<R: Rules>(rules: &R, symbols: &[u32]) -> [Vec<u32>; 3] {
-    let kernels: [&dyn Fn(&mut [u32]) -> usize; 3] = [
-        &|symbols| scan(rules, symbols),
-        &|symbols| heap::merge(rules, symbols, &mut HeapScratch::default()),
-        &|symbols| buckets::merge(rules, symbols),
-    ];
-    kernels.map(|kernel| {
+    let run = |kernel: &dyn Fn(&mut [u32]) -> usize| {
         let mut ids = symbols.to_vec();
         let kept = kernel(&mut ids);
         ids.truncate(kept);
         ids
-    })
+    };
+    [
+        run(&|symbols| scan(rules, symbols)),
+        run(&|symbols| heap::merge(rules, symbols, &mut HeapScratch::default())),
+        run(&|symbols| buckets::merge(rules, symbols, &|| false).unwrap()),
+    ]
 }
 
 proptest! {
@@ -97,4 +97,13 @@ proptest! {
         }
         prop_assert_eq!(each(&table, &vec![0; n]), [want.clone(), want.clone(), want]);
     }
+}
+
+#[test]
+fn a_long_piece_can_be_stopped() {
+    let mut table = PairTable::default();
+    table.add(0, 0, Merge { rank: 0, id: 1 });
+    let mut symbols = vec![0; 1 << 18];
+    let stopped = merge_symbols_until(&table, &mut symbols, 0, &mut Scratch::default(), &|| true);
+    assert_eq!(stopped, Err(Error::Interrupted));
 }
