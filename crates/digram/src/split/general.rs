@@ -292,6 +292,7 @@ mod tests {
             (r"[a-z]+(?=[0-9])", format!("{word}1 {word}2")),
             (r"(?:a|b)+?(?=b)|b", format!("{word}b{word}bb")),
             (r"\G(?:a)(?!c)", format!("{word}c{word}")),
+            (r"(?=a)|\Gb(?!c)", "abb".into()),
             (r"a+\Kb(?!c)", format!("{word}bc{word}b{word}b")),
             (r"(?:(?=a)a)*", format!("{word}b{word}")),
             (r"(?:(?!q)[\s\S])*(?<=b)", format!("{word}b{word}")),
