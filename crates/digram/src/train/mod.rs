@@ -15,8 +15,8 @@
 //! first. A pair whose token would be longer than `max_token_length` is passed over.
 //!
 //! **The method** touches only the neighbours of what a round replaces (Larsson and Moffat 1999, "Off-line
-//! dictionary-based compression"; Zouhar et al. 2023, "A formal perspective on byte-pair encoding"): [`arena`] holds the
-//! sequence, [`pairs`] the counts and positions, [`queue`] the order of the next rounds, [`rounds`] does one. All
+//! dictionary-based compression"; Zouhar et al. 2023, "A formal perspective on byte-pair encoding"): `arena` holds the
+//! sequence, `pairs` the counts and positions, `queue` the order of the next rounds, `rounds` does one. All
 //! rounds together make at most as many replacements as there are symbols, and each replacement costs a few table
 //! look-ups and queue moves: n log n in all.
 //!

@@ -46,8 +46,10 @@ impl Queue {
         }
     }
 
-    /// Takes out the next pair. `key` may grow between two calls for the same pair (the first position moves right),
-    /// never shrink: so the smallest key in the heap that is still true is the smallest of all.
+    /// Takes out the next pair.
+    ///
+    /// A key is taken when the pair comes into the heap and stays true: while the count is the same, no occurrence was
+    /// lost, so the first one is the same too.
     pub(super) fn pop(
         &mut self,
         pairs: &mut Pairs,
@@ -55,14 +57,10 @@ impl Queue {
         mut key: impl FnMut(&mut Pairs, u32) -> Key,
     ) -> Result<Option<u32>> {
         loop {
-            while let Some(Reverse((old, slot))) = self.heap.pop() {
+            while let Some(Reverse((_, slot))) = self.heap.pop() {
                 ticker.work(1)?;
                 if self.is_current(pairs, slot) {
-                    let now = key(pairs, slot);
-                    if now == old {
-                        return Ok(Some(slot));
-                    }
-                    self.heap.push(Reverse((now, slot)));
+                    return Ok(Some(slot));
                 }
             }
             let Some((count, slots)) = self.buckets.pop_last() else {
