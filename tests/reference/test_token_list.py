@@ -41,7 +41,8 @@ def test_fast_equals_brute_on_random_lists() -> None:
         assert "".join(entries[id] for id in ids) == text
         merged += len(ids) < len(text)
         repeated += len(set(entries)) < len(entries)
-    assert merged > 1500 and repeated > 1000
+    assert merged > 1500
+    assert repeated > 1000
 
 
 @settings(max_examples=200, deadline=None)

@@ -109,9 +109,11 @@ def test_the_textbook_tokenizers_learn_what_the_naive_trainer_learns(one: str, t
         merges, vocab = train([one, two], 264)
         first_seen = train_naive([one, two], vocab_size=264, ties="first-seen")
         by_tokens = train_naive(one + two, alphabet="characters", min_count=2, ties="smallest-tokens")
-    assert list(tok.merges.items()) == list(by_ids.merges.items()) and tok.vocab == by_ids.vocab
+    assert list(tok.merges.items()) == list(by_ids.merges.items())
+    assert tok.vocab == by_ids.vocab
     assert ids == tok.encode(one) == by_ids.encode(one)
-    assert list(merges.items()) == list(first_seen.merges.items()) and vocab == first_seen.vocab
+    assert list(merges.items()) == list(first_seen.merges.items())
+    assert vocab == first_seen.vocab
     assert encode(two, merges) == first_seen.encode(two)
     assert bpe.train(one + two, 2) == bpe.encode(one + two) == by_tokens.encode(one + two)
     assert bpe.merges == by_tokens.merges
@@ -197,7 +199,8 @@ def test_an_empty_corpus_gives_the_bare_alphabet_and_one_warning(
         with pytest.warns(UserWarning, match=f"the corpus is empty: the vocabulary has {size + 1} ids") as warned:
             vocabulary = trainer(corpus, alphabet=alphabet, special_tokens=["<s>"], **rules)
         assert len(warned) == 1
-        assert len(vocabulary.vocab) == size + 1 and not vocabulary.merges
+        assert len(vocabulary.vocab) == size + 1
+        assert not vocabulary.merges
 
 
 @TRAINERS

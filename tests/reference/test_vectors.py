@@ -43,7 +43,8 @@ def test_hand_case_of_the_class() -> None:
     tok = BPETokenizer()
     assert tok.train("aaabdaaabac", 259) == [258, 100, 258, 97, 99]
     assert list(tok.merges.items()) == list(HAND_MERGES.items())
-    assert tok.vocab[258] == b"aaab" and len(tok.vocab) == 259
+    assert tok.vocab[258] == b"aaab"
+    assert len(tok.vocab) == 259
     assert tok.encode("aaabdaaabac") == [258, 100, 258, 97, 99]
 
 
@@ -58,7 +59,8 @@ def test_the_functions_take_the_pair_seen_first() -> None:
     # Round 1 leaves X a b d X a b a c: (X, a) and (a, b) both occur twice, and (X, a) stands first.
     merges, vocab = train("aaabdaaabac", 258)
     assert list(merges.items()) == [((97, 97), 256), ((256, 97), 257)]
-    assert vocab[257] == b"aaa" and len(vocab) == 258
+    assert vocab[257] == b"aaa"
+    assert len(vocab) == 258
     assert decode(encode("aaabdaaabac", merges), vocab) == "aaabdaaabac"
 
 
@@ -143,7 +145,8 @@ def test_an_unknown_id_is_a_key_error_and_a_value_error_that_names_it(
 ) -> None:
     with pytest.raises(UnknownIdError, match=rf"^id {id} at position 1 ") as raised:
         decoder([0, id])
-    assert isinstance(raised.value, KeyError) and isinstance(raised.value, ValueError)
+    assert isinstance(raised.value, KeyError)
+    assert isinstance(raised.value, ValueError)
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
 
 
@@ -164,9 +167,11 @@ def test_training_again_forgets() -> None:
     tok.train("aaaa", 257)
     bpe.train("xyxy", 2)
     assert tok.train("bcbc", 257) == [256, 256]
-    assert tok.merges == {(98, 99): 256} and tok.vocab[256] == b"bc"
+    assert tok.merges == {(98, 99): 256}
+    assert tok.vocab[256] == b"bc"
     assert bpe.train("ab", 2) == [0, 1]
-    assert bpe.vocab == {"a": 0, "b": 1} and bpe.merges == {}
+    assert bpe.vocab == {"a": 0, "b": 1}
+    assert bpe.merges == {}
 
 
 def test_the_textbook_tokenizers_refuse_what_cannot_be() -> None:
@@ -183,8 +188,10 @@ def test_a_short_text_gives_a_smaller_vocabulary_and_one_warning(text: str) -> N
     tok = BPETokenizer()
     with pytest.warns(UserWarning, match=f"the vocabulary has {256 + len(text) // 2} ids of the 300") as warned:
         tok.train(text, 300)
-    assert len(warned) == 1 and warned[0].filename == __file__
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
     with pytest.warns(UserWarning, match="the vocabulary has") as warned:
         merges, _ = train(text, 300)
-    assert len(warned) == 1 and warned[0].filename == __file__
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
     assert len(tok.merges) == len(merges) == len(text) // 2

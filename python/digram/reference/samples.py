@@ -3,8 +3,6 @@
 The sentences are the beginning of Article 1 of the Universal Declaration of Human Rights (United Nations, 1948).
 """
 
-# ruff: noqa: RUF001 (letters of other scripts that look like Latin ones are the point)
-
 ENGLISH = """\
 Byte-pair encoding starts from the letters of a text and joins them into longer and longer pieces. It counts how often
 each letter stands before each other letter, takes the pair that occurs most often, and writes a new letter for it. Then
