@@ -67,5 +67,9 @@ where
 
 /// Numbers of a buffer that digram's own Python code made.
 pub fn numbers<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    // CPython's empty array points to a byte of any alignment, which PyBuffer refuses.
+    if object.len()? == 0 {
+        return Ok(Vec::new());
+    }
     PyBuffer::<T>::get(object)?.to_vec(object.py())
 }

@@ -1,0 +1,72 @@
+"""digram count"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from digram.cli import options
+from digram.cli.terminal import printable, write
+
+if TYPE_CHECKING:
+    from digram.corpus import Errors
+
+__all__ = ["count"]
+
+
+@click.command(short_help="The number of tokens of files.")
+@options.files(required=False)
+@options.tokenizer
+@options.allow_special
+@options.vocabulary
+@options.reading
+@options.threads
+@options.as_json
+@options.quiet
+def count(
+    files: tuple[str, ...],
+    tok: str,
+    allow_special: bool,
+    split: str | None,
+    special: tuple[str, ...],
+    field: str | None,
+    errors: Errors,
+    threads: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Count tokens: the number, a tab and the name of each file, and a total where there are several.
+
+    FILES are text files in UTF-8, folders, patterns in quotes, or - for standard input, which is also what is read
+    where none are named. TOK is a vocabulary that `digram train` wrote, or a .tiktoken file with --split. --json
+    gives {"files": [{"file", "tokens", "bytes"}, ...], "tokens", "bytes"}.
+
+    \b
+    All text files of a folder, largest last:
+      digram count -t my.digram.json 'docs/**/*.md' | sort -n
+
+    \b
+    Text from another program, under the vocabulary of GPT-4:
+      git diff | digram count -t cl100k_base.tiktoken --split cl100k
+    """
+    tokenizer = options.load_tokenizer(tok, split, special)
+    corpus = options.corpus_of(files, field, errors)
+    allowed = "all" if allow_special else ()
+    on_terminal = sys.stdout.isatty()
+    rows: list[dict[str, Any]] = []
+    tokens = size = 0
+    for batch in options.read(corpus, "counting", quiet):
+        texts = [document for _, document in batch]
+        for (name, text), n in zip(batch, tokenizer.count_batch(texts, allowed, threads=threads), strict=True):
+            tokens += n
+            size += len(text)
+            if as_json:
+                rows.append({"file": name, "tokens": n, "bytes": len(text)})
+            else:
+                write(f"{n}\t{printable(name) if on_terminal else name}\n")
+    if as_json:
+        options.print_json({"files": rows, "tokens": tokens, "bytes": size})
+    elif len(corpus.files) > 1:
+        write(f"{tokens}\ttotal\n")

@@ -1,0 +1,70 @@
+"""digram encode"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from digram.cli import options
+from digram.cli.terminal import write
+
+if TYPE_CHECKING:
+    from digram.corpus import Errors
+
+__all__ = ["encode"]
+
+
+@click.command(short_help="Text to ids.")
+@options.files(required=False)
+@options.tokenizer
+@options.allow_special
+@options.vocabulary
+@options.reading
+@options.threads
+@options.as_json
+@options.quiet
+def encode(
+    files: tuple[str, ...],
+    tok: str,
+    allow_special: bool,
+    split: str | None,
+    special: tuple[str, ...],
+    field: str | None,
+    errors: Errors,
+    threads: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Turn text into ids: a line for each document, the ids in decimal, with blanks between them.
+
+    FILES are text files in UTF-8, folders, patterns in quotes, or - for standard input, which is also what is read
+    where none are named. TOK is a vocabulary that `digram train` wrote, or a .tiktoken file with --split. `digram
+    decode` turns the lines into the same text, byte for byte.
+
+    \b
+    The ids of a file, and back:
+      digram encode -t my.digram.json README.md > README.ids
+      digram decode -t my.digram.json README.ids
+
+    \b
+    Text from another program, with markers that become their ids:
+      printf 'One.<|endoftext|>Two.' | digram encode -t my.digram.json --allow-special
+    """
+    tokenizer = options.load_tokenizer(tok, split, special)
+    corpus = options.corpus_of(files, field, errors)
+    allowed = "all" if allow_special else ()
+    between = ""
+    if as_json:
+        write('{"documents": [')
+    for batch in options.read(corpus, "encoding", quiet):
+        texts = [document for _, document in batch]
+        for (name, _), ids in zip(batch, tokenizer.encode_batch(texts, allowed, threads=threads), strict=True):
+            if as_json:
+                write(f'{between}\n {{"file": {json.dumps(name)}, "ids": {json.dumps(ids, separators=(",", ":"))}}}')
+                between = ","
+            else:
+                write(" ".join(map(str, ids)) + "\n")
+    if as_json:
+        write("\n]}\n")

@@ -1,0 +1,116 @@
+"""The group of commands, and how each of them ends: exit codes, errors, Ctrl-C, closed pipes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from digram import __version__
+from digram.cli.count import count
+from digram.cli.decode import decode
+from digram.cli.encode import encode
+from digram.cli.inspect import inspect
+from digram.cli.messages import explain, report
+from digram.cli.show import show
+from digram.cli.train import train
+
+__all__ = ["main"]
+
+# What a shell says of a command that a signal ended: 128 and the number of the signal.
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+class _CtrlCError(Exception):
+    """Ctrl-C; click would answer KeyboardInterrupt itself, with an empty line."""
+
+
+class _Group(click.Group):
+    """Exit codes: 0, 1 for an error, 2 for a command that was called wrongly, 130 after Ctrl-C."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)  # in the order of use, not of the alphabet
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _CtrlCError from None
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        try:
+            try:
+                code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+            finally:
+                sys.stdout.flush()
+        except click.UsageError as error:
+            command = error.ctx.command_path if error.ctx else "digram"
+            message = error.format_message().rstrip(".")
+            report(message[:1].lower() + message[1:], f"`{command} --help` shows how it is called")
+            code = 2
+        except (_CtrlCError, KeyboardInterrupt, click.Abort):
+            report("interrupted", label=None)
+            code = INTERRUPTED
+        except BrokenPipeError:
+            code = BROKEN_PIPE
+        except Exception as error:
+            explained = explain(error)
+            if explained is None:
+                raise
+            report(*explained)
+            code = 1
+        if code:
+            _discard_output()
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _discard_output() -> None:
+    """What could not be written stays in the buffer; Python would try again as it ends, and complain."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+@click.group(
+    cls=_Group,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "-V", "--version", prog_name="digram")
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Byte-pair encoding: learn a vocabulary from text, turn text into ids and ids into text.
+
+    TOK is a vocabulary: a file that `digram train -o TOK` wrote, or a .tiktoken file (which needs --split).
+    FILES are text files in UTF-8, folders of them, patterns such as 'notes/**/*.txt', or - for standard input; a file
+    is one document. Data goes to standard output; progress and messages go to standard error.
+
+    \b
+    Learn 32,000 tokens from a folder, and look at what was learnt:
+      digram train books/ -o my.digram.json --vocab-size 32000
+      digram inspect my.digram.json
+
+    \b
+    Count the tokens of a file, and see them:
+      digram count -t my.digram.json README.md
+      digram show -t my.digram.json "The newest words"
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        ctx.exit(2)
+
+
+for _command in (train, encode, decode, count, show, inspect):
+    main.add_command(_command)

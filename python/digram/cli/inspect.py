@@ -1,0 +1,98 @@
+"""digram inspect"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import click
+
+from digram.cli import options
+from digram.cli.terminal import visible, write
+
+__all__ = ["inspect"]
+
+_KINDS = {"merges": "merge pairs", "ranks": "ranked bytes", "list": "ordered token list"}
+
+# How many tokens are listed, and how much of a token is shown.
+_LISTED = 10
+_SHOWN = 60
+
+
+@click.command(short_help="What a vocabulary is.")
+@click.argument("tok", metavar="TOK")
+@options.vocabulary
+@options.as_json
+@options.quiet
+def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool, quiet: bool) -> None:
+    """Say what a vocabulary is: kind, size, alphabet, split, special tokens, longest tokens, and whether it is sound.
+
+    TOK is a file that `digram train` wrote, or a .tiktoken file with --split. A vocabulary is canonical when each
+    token, encoded by the merges before it, ends in exactly its two parts; missing bytes are those that no token stands
+    for, so that texts that hold them cannot be encoded. Control characters and parts of characters are escaped.
+
+    \b
+    A vocabulary of your own:
+      digram inspect my.digram.json
+
+    \b
+    One in tiktoken's format, as JSON for another program:
+      digram inspect cl100k_base.tiktoken --split cl100k --json
+    """
+    tokenizer = options.load_tokenizer(tok, split, special)
+    encoder = tokenizer._encoder
+    lengths = array("Q", encoder.token_lengths())
+    specials = tokenizer.special_tokens
+    ordinary = [id for id in tokenizer.vocab if not encoder.is_special(id)]
+    longest = sorted(ordinary, key=lambda id: (-lengths[id], id))[:_LISTED]
+    missing = encoder.missing_bytes()
+    lost = tokenizer.not_canonical
+    if as_json:
+        facts: dict[str, Any] = {
+            "tokenizer": tok,
+            "kind": tokenizer._definition.kind,
+            "n_vocab": tokenizer.n_vocab,
+            "tokens": len(tokenizer.vocab),
+            "alphabet": tokenizer.alphabet,
+            "unknown": tokenizer.unknown,
+            "split": tokenizer.split,
+            "pattern": tokenizer.pattern,
+            "split_engine": encoder.split_engine,
+            "special_tokens": dict(specials),
+            "longest": [
+                {"id": id, "bytes": lengths[id], "shown": visible(tokenizer.token_bytes(id), _SHOWN)} for id in longest
+            ],
+            "canonical": not lost,
+            "not_canonical": list(lost),
+            "missing_bytes": list(missing),
+        }
+        options.print_json(facts)
+        return
+
+    def row(label: str, value: str) -> None:
+        write(f"{label:<15}{value}\n")
+
+    def tokens(ids: list[int]) -> None:
+        for id in ids:
+            row("", f"{id:>8}  {visible(tokenizer.token_bytes(id), _SHOWN)}")
+
+    row("kind", _KINDS[tokenizer._definition.kind])
+    gaps = tokenizer.n_vocab - len(tokenizer.vocab)
+    row("ids", f"{tokenizer.n_vocab:,}" + (f", {gaps:,} of them without a token" if gaps else ""))
+    row("alphabet", tokenizer.alphabet)
+    if tokenizer.alphabet == "characters":
+        row("unknown", visible(tokenizer.unknown.encode(), _SHOWN))
+    if tokenizer.split is None:
+        row("split", "none")
+    else:
+        row("split", f"{visible(tokenizer.split.encode())} ({encoder.split_engine})")
+    row("special tokens", f"{len(specials):,}")
+    tokens(sorted(specials.values()))
+    row("longest tokens", f"{lengths[longest[0]]:,} bytes" if longest else "none")
+    tokens(longest)
+    if lost:
+        row("canonical", f"no: {len(lost):,} tokens do not end in exactly their two parts")
+        tokens(list(lost[:_LISTED]))
+    else:
+        row("canonical", "yes")
+    row("missing bytes", " ".join(f"{byte:02x}" for byte in missing) or "none")

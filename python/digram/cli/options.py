@@ -1,0 +1,159 @@
+"""Options that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from digram import patterns
+from digram.cli.messages import CommandError
+from digram.cli.terminal import write
+from digram.errors import DigramError
+
+if TYPE_CHECKING:
+    from digram.corpus import Corpus, Document, Errors
+    from digram.tokenizer import Tokenizer
+
+__all__ = [
+    "allow_special",
+    "as_json",
+    "corpus_of",
+    "files",
+    "load_tokenizer",
+    "print_json",
+    "quiet",
+    "read",
+    "reading",
+    "split_of",
+    "threads",
+    "to_json",
+    "tokenizer",
+    "vocabulary",
+]
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+# Less than this is done before a bar could be read; and drawing one loads tqdm.
+_WORTH_A_BAR = 8 << 20
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, no notes; warnings and errors only.")
+threads = click.option(
+    "--threads", type=click.IntRange(min=1), metavar="N", help="Use N threads.  [default: one for each core]"
+)
+allow_special = click.option(
+    "--allow-special",
+    is_flag=True,
+    help="Special tokens in the text become their ids: for text you trust. Without it they are ordinary text.",
+)
+tokenizer = click.option("-t", "--tokenizer", "tok", metavar="TOK", required=True, help="The vocabulary, a file.")
+
+
+def files(required: bool) -> Callable[[Command], Command]:
+    """The argument FILES; where it may be left out, that means standard input."""
+    default = None if required else ("-",)
+    return click.argument(
+        "files", nargs=-1, required=required, default=default, metavar="FILES..." if required else "[FILES]..."
+    )
+
+
+def reading(command: Command) -> Command:
+    """How files are read."""
+    command = click.option(
+        "--errors",
+        type=click.Choice(["strict", "replace", "ignore"]),
+        default="strict",
+        help="Bytes that are not UTF-8: stop, put U+FFFD in their place, or leave them out.  [default: strict]",
+    )(command)
+    return click.option("--field", metavar="NAME", help="The field of records that holds the text (not there yet).")(
+        command
+    )
+
+
+def vocabulary(command: Command) -> Command:
+    """What a .tiktoken file does not say."""
+    command = click.option(
+        "--special",
+        "special",
+        multiple=True,
+        metavar="TEXT[=ID]",
+        help="For a .tiktoken file: a special token, with its id or with the next free one. Repeatable.",
+    )(command)
+    return click.option(
+        "--split", metavar="SPLIT", help="For a .tiktoken file: cl100k, o200k, gpt2 or a regular expression."
+    )(command)
+
+
+def split_of(value: str) -> str | None:
+    """The split that --split names; "none" is None."""
+    if value == "none":
+        return None
+    if value not in patterns.NAMED and re.fullmatch(r"[\w-]*", value):
+        # As a pattern it would match only itself: a name with a slip of the pen.
+        names = ", ".join(sorted(patterns.NAMED))
+        raise click.BadParameter(
+            f"{value!r} is neither none, nor a name ({names}), nor a regular expression.", param_hint="--split"
+        )
+    return value
+
+
+def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Tokenizer:
+    """The tokenizer of TOK, with --split and --special where its file lacks them."""
+    from digram.formats import load
+
+    pattern = None if split is None else split_of(split)
+    if split is not None and pattern is None:
+        raise click.BadParameter(
+            "a .tiktoken file without a split is not read yet: give a name or a regular expression.",
+            param_hint="--split",
+        )
+    given = [re.fullmatch(r"(.+)=(\d+)", text, re.DOTALL) for text in special]
+    if any(given) and not all(given):
+        raise click.BadParameter("give an id (TEXT=ID) to all special tokens, or to none.", param_hint="--special")
+    try:
+        if special and all(given):
+            return load(path, split=pattern, special_tokens={match[1]: int(match[2]) for match in given if match})
+        return load(path, split=pattern, special_tokens=special)
+    except (DigramError, OSError):
+        raise
+    except ValueError as error:
+        if split is None and not special:
+            raise CommandError(
+                str(error).partition(": give split=")[0],
+                "--split says it: cl100k for cl100k_base, o200k for o200k_base, gpt2 for r50k_base and p50k_base",
+            ) from None
+        raise CommandError(str(error), "--split and --special are for .tiktoken files, which hold neither") from None
+
+
+def read(corpus: Corpus, label: str, quiet: bool) -> Iterator[list[tuple[str, Document]]]:
+    """The documents of a corpus in batches, with a bar that shows how much of them the caller has taken."""
+    from digram.progress import Bar
+
+    # Data on the same terminal would tear the bar to pieces.
+    shown = not quiet and not sys.stdout.isatty() and (corpus.bytes is None or corpus.bytes >= _WORTH_A_BAR)
+    with Bar(label, corpus.bytes, shown=shown) as bar:
+        for batch in corpus.batches():
+            yield batch
+            bar.advance(sum(len(document) for _, document in batch))
+
+
+def corpus_of(files: Sequence[str], field: str | None, errors: Errors) -> Corpus:
+    """The corpus of FILES."""
+    from digram.corpus import Corpus
+
+    return Corpus(files, field, errors)
+
+
+def to_json(value: Any) -> str:
+    """JSON in ASCII, so that nothing in a text can steer a terminal."""
+    return json.dumps(value, ensure_ascii=True)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """The one object of --json."""
+    write(to_json(value) + "\n")

@@ -1,0 +1,110 @@
+"""Bars on the terminal that show how far a long call has come.
+
+    with digram.progress.TrainingBar(corpus.bytes) as bar:
+        tok = digram.train(corpus, vocab_size=32_000, progress=bar)
+
+A bar is drawn on standard error where that is a terminal, and nowhere else. tqdm draws it, and is loaded when there is
+something to draw.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from digram.training import Progress
+
+__all__ = ["Bar", "TrainingBar", "on_terminal"]
+
+
+def on_terminal(quiet: bool = False) -> bool:
+    """Whether bars are drawn: standard error is a terminal, and nobody asked for quiet."""
+    return not quiet and sys.stderr is not None and sys.stderr.isatty()
+
+
+class Bar:
+    """One bar: what is done, of how much (None: not known), the rate and the time left. A context manager."""
+
+    def __init__(self, label: str, total: int | None, unit: str = "B", shown: bool = True) -> None:
+        self._options: dict[str, Any] = {
+            "desc": label,
+            "total": total,
+            "unit": unit,
+            "unit_scale": unit == "B",
+            "dynamic_ncols": True,
+            "leave": False,
+        }
+        self._shown = shown and on_terminal()
+        self._bar: tqdm[Any] | None = None
+
+    def advance(self, n: int) -> None:
+        """Another `n` are done."""
+        self.reach(int(self._bar.n if self._bar else 0) + n)
+
+    def reach(self, n: int, note: str = "") -> None:
+        """`n` are done altogether; `note` stands behind the rate."""
+        if not self._shown:
+            return
+        if self._bar is None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(file=sys.stderr, **self._options)
+        if note:
+            self._bar.set_postfix_str(note, refresh=False)
+        self._bar.update(n - self._bar.n)
+
+    def close(self) -> None:
+        """Takes the bar off the terminal."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+        self._shown = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class TrainingBar:
+    """For `digram.train(progress=...)`: a bar over the texts while they are counted, then one over the merges.
+
+    `total` is the size of the texts in bytes, where it is known (`Corpus.bytes`). `last` is the last report of
+    counting.
+    """
+
+    def __init__(self, total: int | None = None, shown: bool = True) -> None:
+        self._shown = shown
+        self._stage = "counting"
+        self._bar = Bar("counting", total, shown=shown)
+        self.last: Progress | None = None
+
+    def __call__(self, now: Progress) -> None:
+        if now.stage == "counting":
+            self.last = now
+            self._bar.reach(now.characters)
+            return
+        if self._stage == "counting":
+            self._stage = "merging"
+            self._bar.close()
+            self._bar = Bar("merging", now.planned, unit=" merges", shown=self._shown)
+        self._bar.reach(now.merges, f"pair x {now.best_count:,}")
+
+    def close(self) -> None:
+        """Takes the bar off the terminal."""
+        self._bar.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
