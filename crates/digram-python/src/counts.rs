@@ -83,7 +83,7 @@ impl PieceCounts {
     fn add_counts(&self, py: Python<'_>, pieces: Vec<Bound<'_, PyBytes>>, counts: Vec<u64>) -> PyResult<()> {
         let mut all = self.write();
         for (piece, n) in pieces.iter().zip(counts) {
-            all.add(piece.as_bytes(), n)
+            all.add_cut(piece.as_bytes(), n)
                 .map_err(|error| exception(py, error, None))?;
         }
         Ok(())

@@ -115,6 +115,12 @@ impl PieceCounts {
         Ok(())
     }
 
+    /// Counts `n` more times a piece that was cut elsewhere. Where bytes outside any well-formed character stand in it, it
+    /// is cut there too, as in a document: so no token crosses such a place, wherever the pieces come from.
+    pub fn add_cut(&mut self, piece: &[u8], n: u64) -> Result<()> {
+        Splitter::none().for_each_piece(piece, |part| self.add(&piece[part], n))
+    }
+
     /// Adds all counts of `other`; its new pieces come after the ones here.
     pub fn merge(&mut self, other: &PieceCounts) -> Result<()> {
         other.iter().try_for_each(|(piece, n)| self.add(piece, n))
@@ -315,6 +321,14 @@ mod tests {
         a.merge(&b).unwrap();
         let all: Vec<_> = a.iter().map(|(p, n)| (std::str::from_utf8(p).unwrap(), n)).collect();
         assert_eq!(all, [("to", 2), ("be", 3), ("or", 1), ("not", 1 << 40)]);
+    }
+
+    #[test]
+    fn pieces_from_elsewhere_are_cut_at_ill_formed_bytes() {
+        let mut counts = PieceCounts::new();
+        counts.add_cut(b"a\xFF\xFEb", 3).unwrap();
+        counts.add_cut(b"", 3).unwrap();
+        assert_eq!(counts.iter().collect::<Vec<_>>(), [(&b"a"[..], 3), (b"\xFF\xFE", 3), (b"b", 3)]);
     }
 
     #[test]
