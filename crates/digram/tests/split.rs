@@ -227,7 +227,7 @@ fn slow_pieces(splitter: &Splitter, document: &[u8]) -> Vec<Range<usize>> {
 #[test]
 fn ends_of_texts() {
     let [_, gpt2, cl100k, classic, o200k] = SCANNED.map(|(pattern, _)| Splitter::new(pattern).unwrap());
-    // The one known difference between the two forms of cl100k (checked against tiktoken 0.14 and the older pattern).
+    // The one known difference between the two forms of cl100k.
     assert_eq!(strings(&cl100k, "a\n\n  "), ["a", "\n\n  "]);
     assert_eq!(strings(&classic, "a\n\n  "), ["a", "\n\n", "  "]);
     assert_eq!(strings(&cl100k, "a\r\n\t"), ["a", "\r\n\t"]);
