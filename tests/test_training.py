@@ -248,16 +248,21 @@ def test_arguments_of_a_wrong_type(options, sentence):
         digram.train("abc", **options)
 
 
-@pytest.mark.parametrize("name", ["vocab_size", "min_count", "max_token_length", "threads"])
+@pytest.mark.parametrize("name", ["vocab_size", "min_count", "max_token_length"])
 def test_sizes_up_to_64_bits(name):
     with pytest.raises(ValueError, match=rf"{name} must be at most 2\^64 - 1"):
         digram.train("abab", **{"min_count": 1, name: 2**64})
-    if name != "threads":
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            tok = digram.train("abab", **{"min_count": 1, name: 2**64 - 1})
-        assert len(tok.merges) == (0 if name == "min_count" else 2)
-        assert len(caught) == (name == "vocab_size")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tok = digram.train("abab", **{"min_count": 1, name: 2**64 - 1})
+    assert len(tok.merges) == (0 if name == "min_count" else 2)
+    assert len(caught) == (name == "vocab_size")
+
+
+@pytest.mark.parametrize("threads", [1_000, 2**70])
+def test_as_many_threads_as_one_likes(threads):
+    # They are not started: ten thousand would take many minutes.
+    assert digram.train("abab", 257, threads=threads).encode_batch(["ab"] * 9, threads=threads) == [[256]] * 9
 
 
 @pytest.mark.parametrize("item", [5, None, ["a"], 1.5, bytearray(b"a"), object()])

@@ -9,6 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from digram import _threads
 from digram._text import whole_characters
 from digram.definition import Alphabet, Definition, special_ids
 from digram.errors import UnknownTokenError, VocabularyError
@@ -73,7 +74,7 @@ class Tokenizer:
     ) -> list[list[int]]:
         """The ids of each text, as `encode` gives them, on `threads` threads (default: one a core)."""
         specials = self._specials(allowed_special, disallowed_special)
-        return self._encoder.encode_batch(_texts(texts), *specials, threads=threads)
+        return self._encoder.encode_batch(_texts(texts), *specials, threads=_threads.checked(threads))
 
     def encode_to_numpy(
         self,
@@ -107,7 +108,7 @@ class Tokenizer:
     ) -> list[int]:
         """The number of ids of each text."""
         specials = self._specials(allowed_special, disallowed_special)
-        return array("Q", self._encoder.count_batch(_texts(texts), *specials, threads=threads)).tolist()
+        return array("Q", self._encoder.count_batch(_texts(texts), *specials, threads=_threads.checked(threads))).tolist()
 
     # Ids to text
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from digram import _native
+from digram import _native, _threads
 from digram._text import whole_characters
 from digram.definition import Alphabet, Definition, special_ids
 from digram.errors import TextError, TrainingWarning
@@ -87,7 +87,7 @@ class PieceCounts:
 
         After an error, or Ctrl-C, the counts hold a part of the texts.
         """
-        characters = 0
+        characters, threads = 0, _threads.checked(threads)
         for batch, size in _batches([texts] if isinstance(texts, (str, bytes)) else texts):
             self._native.add(batch, self.documents, threads)
             self.documents += len(batch)
@@ -181,7 +181,6 @@ def train(
         ("vocab_size", vocab_size, 0),
         ("min_count", min_count, 1),
         ("max_token_length", max_token_length, 1),
-        ("threads", threads, 1),
     ):
         if value is None:
             continue
@@ -196,7 +195,7 @@ def train(
             raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given!r}")
     if unknown != "error" and alphabet == "bytes":
         raise ValueError('unknown is for alphabet="characters": no byte is ever unknown')
-    characters = alphabet == "characters"
+    characters, threads = alphabet == "characters", _threads.checked(threads)
 
     if isinstance(texts, PieceCounts):
         counts = texts
