@@ -44,11 +44,7 @@ impl PieceCounts {
         let made = splitter.and_then(|splitter| Ok((splitter, SpecialMatcher::new(&specials)?)));
         let (splitter, specials) = made.map_err(|error| exception(py, error, None))?;
         let split_engine = splitter.engine();
-        Ok(Self {
-            counter: count::Counter::new(splitter, specials),
-            counts: RwLock::default(),
-            split_engine,
-        })
+        Ok(Self { counter: count::Counter::new(splitter, specials), counts: RwLock::default(), split_engine })
     }
 
     /// Counts the pieces of texts; `first` is the index of the first of them, for messages.
@@ -68,14 +64,7 @@ impl PieceCounts {
         )??;
         result.map_err(|(index, source)| {
             let index = first + index;
-            exception(
-                py,
-                Error::InDocument {
-                    index,
-                    source: Box::new(source),
-                },
-                None,
-            )
+            exception(py, Error::InDocument { index, source: Box::new(source) }, None)
         })
     }
 
@@ -83,8 +72,7 @@ impl PieceCounts {
     fn add_counts(&self, py: Python<'_>, pieces: Vec<Bound<'_, PyBytes>>, counts: Vec<u64>) -> PyResult<()> {
         let mut all = self.write();
         for (piece, n) in pieces.iter().zip(counts) {
-            all.add_cut(piece.as_bytes(), n)
-                .map_err(|error| exception(py, error, None))?;
+            all.add_cut(piece.as_bytes(), n).map_err(|error| exception(py, error, None))?;
         }
         Ok(())
     }
@@ -93,8 +81,7 @@ impl PieceCounts {
     fn merge(&self, py: Python<'_>, other: &Bound<'_, PieceCounts>) -> PyResult<()> {
         // A copy first: `other` may be this one, and two locks held at once could wait for each other.
         let added = other.get().read().clone();
-        py.detach(|| self.write().merge(&added))
-            .map_err(|error| exception(py, error, None))
+        py.detach(|| self.write().merge(&added)).map_err(|error| exception(py, error, None))
     }
 
     /// All pieces end to end, the end of each as flat u64, the count of each as flat u64; in order of first appearance.
@@ -144,19 +131,8 @@ pub fn train<'py>(
         "first-seen" => Ties::FirstSeen,
         other => return Err(PyValueError::new_err(format!("unknown tie rule {other:?}"))),
     };
-    let alphabet = if characters {
-        Alphabet::Characters
-    } else {
-        Alphabet::Bytes
-    };
-    let options = TrainOptions {
-        alphabet,
-        vocab_size,
-        reserved,
-        min_count,
-        ties,
-        max_token_length,
-    };
+    let alphabet = if characters { Alphabet::Characters } else { Alphabet::Bytes };
+    let options = TrainOptions { alphabet, vocab_size, reserved, min_count, ties, max_token_length };
     let counts = counts.get();
     let (latest, told) = (Mutex::new(None::<Progress>), &progress);
     let result = interruptible(
@@ -168,21 +144,12 @@ pub fn train<'py>(
         |stop| {
             digram::train::train(&counts.read(), &options, &mut |now| {
                 *latest.lock().expect("nobody fails while holding it") = Some(now);
-                if stop.load(Ordering::Relaxed) {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
+                if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })
         },
     )?;
     let trained = result.map_err(|error| exception(py, error, None))?;
     let pairs: Vec<u32> = trained.merges.iter().flat_map(|m| [m.0, m.1]).collect();
     let characters = characters.then(|| trained.characters.iter().collect());
-    Ok((
-        characters,
-        flat(py, &pairs),
-        flat(py, &trained.merge_counts),
-        trained.exhausted,
-    ))
+    Ok((characters, flat(py, &pairs), flat(py, &trained.merge_counts), trained.exhausted))
 }

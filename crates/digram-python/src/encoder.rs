@@ -26,9 +26,7 @@ fn slices<'a>(bytes: &'a [u8], ends: &[u64]) -> Result<Vec<&'a [u8]>> {
     let mut start = 0;
     let slice = |&end: &u64| {
         let end = end as usize;
-        let piece = bytes
-            .get(start..end)
-            .ok_or_else(|| Error::Argument("the ends are not ascending".into()))?;
+        let piece = bytes.get(start..end).ok_or_else(|| Error::Argument("the ends are not ascending".into()))?;
         start = end;
         Ok(piece)
     };
@@ -56,17 +54,11 @@ struct Specials<'a> {
 impl<'a> Specials<'a> {
     fn new(allowed: Option<&'a Bound<'_, Allowed>>, disallowed: Option<Vec<String>>) -> Result<Self> {
         let disallowed = disallowed.map(|markers| SpecialMatcher::new(&markers)).transpose()?;
-        Ok(Self {
-            allowed: allowed.map(|allowed| &allowed.get().0),
-            disallowed,
-        })
+        Ok(Self { allowed: allowed.map(|allowed| &allowed.get().0), disallowed })
     }
 
     fn options(&self) -> Options<'_> {
-        Options {
-            allowed: self.allowed,
-            disallowed: self.disallowed.as_ref(),
-        }
+        Options { allowed: self.allowed, disallowed: self.disallowed.as_ref() }
     }
 }
 
@@ -86,11 +78,7 @@ impl Encoder {
         let result = if bytes.len() < SHORT {
             py.detach(|| work(&self.0, bytes, &|| false))
         } else {
-            interruptible(
-                py,
-                |_| Ok(()),
-                |stop| work(&self.0, bytes, &|| stop.load(Ordering::Relaxed)),
-            )?
+            interruptible(py, |_| Ok(()), |stop| work(&self.0, bytes, &|| stop.load(Ordering::Relaxed)))?
         };
         result.map_err(|error| exception(py, error, text.str()))
     }
@@ -109,11 +97,7 @@ impl Encoder {
         let result = if bytes < encode::RUN {
             py.detach(|| work(&self.0, &documents, &AtomicBool::new(false)))
         } else {
-            interruptible(
-                py,
-                |_| Ok(()),
-                |stop| on_threads(threads, || work(&self.0, &documents, stop)),
-            )??
+            interruptible(py, |_| Ok(()), |stop| on_threads(threads, || work(&self.0, &documents, stop)))??
         };
         result.map_err(|error| match &error {
             Error::InDocument { index, source } => {
@@ -149,10 +133,9 @@ impl Encoder {
         Self::built(py, || {
             let merges: Vec<_> = flat.chunks_exact(3).map(|m| (m[0], m[1], m[2])).collect();
             let base = match characters {
-                Some(characters) => Base::Characters(
-                    characters.chars().zip(0..).collect(),
-                    unknown(unknown_id, first_byte_id),
-                ),
+                Some(characters) => {
+                    Base::Characters(characters.chars().zip(0..).collect(), unknown(unknown_id, first_byte_id))
+                }
                 None => Base::bytes(),
             };
             let vocabulary = Vocabulary::from_merges(&base, &merges, &specials)?;
@@ -173,11 +156,7 @@ impl Encoder {
         let (bytes, ends, ids): (_, Vec<u64>, Vec<u32>) = (tokens.as_bytes(), numbers(ends)?, numbers(ids)?);
         Self::built(tokens.py(), || {
             let ranked: Vec<_> = slices(bytes, &ends)?.into_iter().zip(ids).collect();
-            encode::Encoder::new(
-                Vocabulary::from_ranks(&ranked, &specials)?,
-                splitter(split.as_deref())?,
-                &specials,
-            )
+            encode::Encoder::new(Vocabulary::from_ranks(&ranked, &specials)?, splitter(split.as_deref())?, &specials)
         })
     }
 
@@ -207,10 +186,7 @@ impl Encoder {
             return Ok(Allowed(self.0.all_specials().clone()));
         };
         let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
-        self.0
-            .some_specials(&markers)
-            .map(Allowed)
-            .map_err(|error| exception(py, error, None))
+        self.0.some_specials(&markers).map(Allowed).map_err(|error| exception(py, error, None))
     }
 
     /// The ids of a text.
@@ -246,9 +222,7 @@ impl Encoder {
     ) -> PyResult<u64> {
         let py = text.py();
         let specials = Specials::new(allowed, disallowed).map_err(|error| exception(py, error, None))?;
-        self.on_text(&Text::of(text)?, py, |encoder, document, stop| {
-            encoder.count(document, specials.options(), stop)
-        })
+        self.on_text(&Text::of(text)?, py, |encoder, document, stop| encoder.count(document, specials.options(), stop))
     }
 
     /// The ids of many texts, end to end as flat u32, and the end of each text's ids as flat u64.
@@ -311,18 +285,13 @@ impl Encoder {
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();
-        py.detach(|| self.0.decode(&ids, skip_special, &mut bytes))
-            .map_err(|error| exception(py, error, None))?;
+        py.detach(|| self.0.decode(&ids, skip_special, &mut bytes)).map_err(|error| exception(py, error, None))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// The bytes of a token, or None for an id without one.
     fn token_bytes<'py>(&self, py: Python<'py>, id: u32) -> Option<Bound<'py, PyBytes>> {
-        self.0
-            .vocabulary()
-            .tokens()
-            .bytes(id)
-            .map(|bytes| PyBytes::new(py, &bytes))
+        self.0.vocabulary().tokens().bytes(id).map(|bytes| PyBytes::new(py, &bytes))
     }
 
     /// The id of the token that is spelt so, or None; special tokens do not count.
@@ -350,13 +319,7 @@ impl Encoder {
 
     /// The merges, as flat u32 triples (left, right, new): given, or recovered.
     fn merges<'py>(&self, py: Python<'py>) -> Bound<'py, PyByteArray> {
-        let triples: Vec<u32> = self
-            .0
-            .vocabulary()
-            .merges()
-            .iter()
-            .flat_map(|m| [m.0, m.1, m.2])
-            .collect();
+        let triples: Vec<u32> = self.0.vocabulary().merges().iter().flat_map(|m| [m.0, m.1, m.2]).collect();
         flat(py, &triples)
     }
 
@@ -388,9 +351,7 @@ impl Encoder {
         let specials = Specials::new(allowed, disallowed).map_err(|error| exception(py, error, None))?;
         self.on_text(&Text::of(text)?, py, |encoder, document, stop| {
             let mut ids = Vec::new();
-            encoder
-                .encode(document, specials.options(), &mut ids, stop)
-                .map(|()| ids)
+            encoder.encode(document, specials.options(), &mut ids, stop).map(|()| ids)
         })
     }
 

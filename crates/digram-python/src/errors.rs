@@ -32,10 +32,8 @@ pub fn exception(py: Python<'_>, error: Error, text: Option<&str>) -> PyErr {
 
 /// An exception of `digram.errors`, by name.
 pub fn named(py: Python<'_>, class: &str, message: &str) -> PyErr {
-    let made = py
-        .import("digram.errors")
-        .and_then(|errors| errors.getattr(class))
-        .and_then(|class| class.call1((message,)));
+    let made =
+        py.import("digram.errors").and_then(|errors| errors.getattr(class)).and_then(|class| class.call1((message,)));
     match made {
         Ok(exception) => PyErr::from_value(exception),
         Err(error) => error,
@@ -48,18 +46,9 @@ fn in_characters(error: Error, text: &str) -> Error {
         other => other,
     };
     match error {
-        Error::UnknownCharacter { symbol, place } => Error::UnknownCharacter {
-            symbol,
-            place: characters(place),
-        },
-        Error::UnknownByte { byte, place } => Error::UnknownByte {
-            byte,
-            place: characters(place),
-        },
-        Error::DisallowedSpecial { marker, place } => Error::DisallowedSpecial {
-            marker,
-            place: characters(place),
-        },
+        Error::UnknownCharacter { symbol, place } => Error::UnknownCharacter { symbol, place: characters(place) },
+        Error::UnknownByte { byte, place } => Error::UnknownByte { byte, place: characters(place) },
+        Error::DisallowedSpecial { marker, place } => Error::DisallowedSpecial { marker, place: characters(place) },
         other => other,
     }
 }

@@ -32,10 +32,7 @@ pub fn ids(object: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
             Ok(id) => ids.push(id),
             Err(_) if item.is_instance_of::<PyInt>() => return Err(no_token(py, &item)),
             Err(_) => {
-                return Err(PyTypeError::new_err(format!(
-                    "ids must be int, but item {i} is {}",
-                    type_name(&item)
-                )));
+                return Err(PyTypeError::new_err(format!("ids must be int, but item {i} is {}", type_name(&item))));
             }
         }
     }
@@ -43,11 +40,7 @@ pub fn ids(object: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
 }
 
 fn no_token(py: Python<'_>, id: impl std::fmt::Display) -> PyErr {
-    named(
-        py,
-        "UnknownTokenError",
-        &format!("id {id} has no token in this vocabulary"),
-    )
+    named(py, "UnknownTokenError", &format!("id {id} has no token in this vocabulary"))
 }
 
 fn from_buffer<T>(object: &Bound<'_, PyAny>) -> Option<PyResult<Vec<u32>>>
@@ -58,11 +51,7 @@ where
     let buffer = PyBuffer::<T>::get(object).ok()?;
     let py = object.py();
     let convert = |number: T| u32::try_from(number).map_err(|_| no_token(py, number));
-    Some(
-        buffer
-            .to_vec(py)
-            .and_then(|numbers| numbers.into_iter().map(convert).collect()),
-    )
+    Some(buffer.to_vec(py).and_then(|numbers| numbers.into_iter().map(convert).collect()))
 }
 
 /// Numbers of a buffer that digram's own Python code made.

@@ -27,12 +27,10 @@ pub fn interruptible<T: Send>(
         std::thread::scope(|scope| {
             let (done, wait) = channel::<()>();
             let stop = &stop;
-            let worker = std::thread::Builder::new()
-                .name("digram".into())
-                .spawn_scoped(scope, move || {
-                    let _done = done; // dropped, however the work ends
-                    work(stop)
-                })?;
+            let worker = std::thread::Builder::new().name("digram".into()).spawn_scoped(scope, move || {
+                let _done = done; // dropped, however the work ends
+                work(stop)
+            })?;
             let mut raised = None;
             while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(TICK) {
                 if raised.is_none() {
@@ -50,13 +48,11 @@ pub fn interruptible<T: Send>(
     })
 }
 
-/// Runs `work` where rayon's pool has `threads` threads (None: one for each core), made for this call: a pool that
-/// lives longer would not survive a fork.
+/// Runs `work` where rayon's pool has `threads` threads (None: one for each core), made for this call and gone with it: a
+/// pool that lives longer would not survive a fork.
 pub fn on_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
-        .build();
-    Ok(pool
-        .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))?
-        .install(work))
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.map_or(0, |threads| threads.min(MOST_THREADS)))
+        .build_scoped(rayon::ThreadBuilder::run, |pool| pool.install(work))
+        .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
 }

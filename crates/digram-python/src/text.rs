@@ -23,10 +23,7 @@ impl<'py> Text<'py> {
     pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         match Self::new(object)? {
             Some(text) => Ok(text),
-            None => Err(PyTypeError::new_err(format!(
-                "text must be str or bytes, not {}",
-                type_name(object)
-            ))),
+            None => Err(PyTypeError::new_err(format!("text must be str or bytes, not {}", type_name(object)))),
         }
     }
 
@@ -51,11 +48,9 @@ impl<'py> Text<'py> {
 pub fn texts<'py>(list: &Bound<'py, PyList>, first: usize) -> PyResult<Vec<Text<'py>>> {
     let text = |(i, object): (usize, Bound<'py, PyAny>)| match Text::new(&object)? {
         Some(text) => Ok(text),
-        None => Err(PyTypeError::new_err(format!(
-            "item {} must be str or bytes, not {}",
-            first + i,
-            type_name(&object)
-        ))),
+        None => {
+            Err(PyTypeError::new_err(format!("item {} must be str or bytes, not {}", first + i, type_name(&object))))
+        }
     };
     list.iter().enumerate().map(text).collect()
 }
@@ -70,8 +65,5 @@ fn whole_characters<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyS
 }
 
 pub fn type_name(object: &Bound<'_, PyAny>) -> String {
-    object
-        .get_type()
-        .name()
-        .map_or_else(|_| "an unknown type".into(), |name| name.to_string())
+    object.get_type().name().map_or_else(|_| "an unknown type".into(), |name| name.to_string())
 }

@@ -20,11 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "none" => Splitter::none(),
         other => Splitter::new(named(other).unwrap_or(other))?,
     };
-    let documents: Vec<&[u8]> = if by_line {
-        data.split_inclusive(|&b| b == b'\n').collect()
-    } else {
-        vec![&data]
-    };
+    let documents: Vec<&[u8]> = if by_line { data.split_inclusive(|&b| b == b'\n').collect() } else { vec![&data] };
     let speed = |start: Instant| data.len() as f64 / 1e6 / start.elapsed().as_secs_f64();
 
     let start = Instant::now();

@@ -35,10 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             ("split", "spaces") => spaces = true,
             ("bytes", n) => text.truncate(n.parse()?),
             ("characters", n) => {
-                let cut = std::str::from_utf8(&text)?
-                    .char_indices()
-                    .nth(n.parse()?)
-                    .map(|(offset, _)| offset);
+                let cut = std::str::from_utf8(&text)?.char_indices().nth(n.parse()?).map(|(offset, _)| offset);
                 text.truncate(cut.unwrap_or(text.len()));
             }
             (name, value) => return Err(format!("no option {name} with the value {value}").into()),
@@ -58,11 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         counts.add(&text, 1)?;
     }
     drop(text);
-    println!(
-        "counted {} distinct pieces in {:.2} s",
-        counts.len(),
-        start.elapsed().as_secs_f64()
-    );
+    println!("counted {} distinct pieces in {:.2} s", counts.len(), start.elapsed().as_secs_f64());
 
     let (start, mut last, mut longest_gap) = (Instant::now(), Instant::now(), 0.0);
     let trained = train(&counts, &options, &mut |_| {
@@ -81,10 +74,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         trained.merges.len(),
         trained.exhausted
     );
-    println!(
-        "longest time between two calls of the callback: {:.0} ms",
-        longest_gap * 1e3
-    );
+    println!("longest time between two calls of the callback: {:.0} ms", longest_gap * 1e3);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     for line in status.lines().filter(|line| line.starts_with("VmHWM")) {
         println!("peak memory: {}", line["VmHWM:".len()..].trim());

@@ -3,6 +3,7 @@
 //! Counts are 64-bit and add up (`merge`), so a corpus may be counted in parts, on threads or on machines. Pieces keep
 //! the order of their first appearance: "a's, then b's" when b is merged into a. Only `Ties::FirstSeen` looks at it.
 
+use crate::split::Splitter;
 use crate::{Error, Result};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;

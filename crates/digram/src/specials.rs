@@ -27,10 +27,7 @@ pub enum Stretch {
 impl SpecialMatcher {
     /// A matcher that finds nothing.
     pub fn none() -> Self {
-        SpecialMatcher {
-            automaton: None,
-            which: Arc::new([]),
-        }
+        SpecialMatcher { automaton: None, which: Arc::new([]) }
     }
 
     /// A matcher of `markers`; of equal ones the first counts. [`Error::Argument`] for an empty marker.
@@ -39,9 +36,7 @@ impl SpecialMatcher {
         let (mut distinct, mut which) = (Vec::new(), Vec::new());
         for (i, marker) in markers.iter().map(AsRef::as_ref).enumerate() {
             if marker.is_empty() {
-                return Err(Error::Argument(format!(
-                    "special token {i} is empty: give each special token a text"
-                )));
+                return Err(Error::Argument(format!("special token {i} is empty: give each special token a text")));
             }
             if first.insert(marker, i).is_none() {
                 distinct.push(marker);
@@ -54,15 +49,8 @@ impl SpecialMatcher {
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(&distinct)
-            .map_err(|e| {
-                Error::Argument(format!(
-                    "the special tokens are too many or too long to search for: {e}"
-                ))
-            })?;
-        Ok(SpecialMatcher {
-            automaton: Some(automaton),
-            which: which.into(),
-        })
+            .map_err(|e| Error::Argument(format!("the special tokens are too many or too long to search for: {e}")))?;
+        Ok(SpecialMatcher { automaton: Some(automaton), which: which.into() })
     }
 
     /// Whether there is no marker to find.

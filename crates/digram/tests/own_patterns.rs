@@ -19,20 +19,13 @@ fn pieces(splitter: &Splitter, document: &[u8]) -> Result<Vec<Range<usize>>> {
 }
 
 fn strings<'a>(splitter: &Splitter, text: &'a str) -> Vec<&'a str> {
-    pieces(splitter, text.as_bytes())
-        .unwrap()
-        .into_iter()
-        .map(|piece| &text[piece])
-        .collect()
+    pieces(splitter, text.as_bytes()).unwrap().into_iter().map(|piece| &text[piece]).collect()
 }
 
 #[test]
 fn a_pattern_of_ones_own_keeps_every_byte() {
     let splitter = Splitter::new(r"[a-z]+(?=!)|\d*").unwrap();
-    assert_eq!(
-        (splitter.engine(), splitter.pattern()),
-        ("regex", Some(r"[a-z]+(?=!)|\d*"))
-    );
+    assert_eq!((splitter.engine(), splitter.pattern()), ("regex", Some(r"[a-z]+(?=!)|\d*")));
     assert_eq!(strings(&splitter, "?ab!é12 ab"), ["?", "ab", "!é", "12", " ab"]);
     assert_eq!(strings(&splitter, ""), [""; 0]);
     assert!(matches!(Splitter::new("a(b"), Err(Error::Pattern { position: 3, .. })));
@@ -128,22 +121,13 @@ proptest! {
 #[test]
 fn patterns_too_deep_are_errors_and_large_ones_work_or_are_errors() {
     let deep = ["(", "(?=", "["].map(|part| part.repeat(100_000));
-    for pattern in deep
-        .into_iter()
-        .chain([format!("{}{}", "(".repeat(100_000), ")".repeat(100_000))])
-    {
+    for pattern in deep.into_iter().chain([format!("{}{}", "(".repeat(100_000), ")".repeat(100_000))]) {
         let result = Splitter::new(&pattern).map(|_| ());
-        assert!(
-            matches!(result, Err(Error::Pattern { .. })),
-            "{pattern:.40}: {result:?}"
-        );
+        assert!(matches!(result, Err(Error::Pattern { .. })), "{pattern:.40}: {result:?}");
     }
-    for pattern in [
-        "a{1000}{1000}{1000}",
-        r"(?:(?=a)\p{L}{1000}){1000}(?!b)",
-        r"\p{L}{1000}{1000}",
-        r"(\w{500}|\d){1000}",
-    ] {
+    for pattern in
+        ["a{1000}{1000}{1000}", r"(?:(?=a)\p{L}{1000}){1000}(?!b)", r"\p{L}{1000}{1000}", r"(\w{500}|\d){1000}"]
+    {
         match Splitter::new(pattern) {
             Ok(splitter) => assert_eq!(strings(&splitter, "a b"), ["a b"], "{pattern}"),
             Err(error) => assert!(matches!(error, Error::Pattern { .. }), "{pattern}: {error}"),

@@ -8,10 +8,7 @@ use std::ops::Range;
 /// The leftmost marker from `from` on; of those that begin there the longest; of equal ones the first of the list.
 fn naive_find(markers: &[Vec<u8>], document: &[u8], from: usize) -> Option<(Range<usize>, usize)> {
     (from..document.len()).find_map(|start| {
-        let here = markers
-            .iter()
-            .enumerate()
-            .filter(|(_, marker)| document[start..].starts_with(marker));
+        let here = markers.iter().enumerate().filter(|(_, marker)| document[start..].starts_with(marker));
         let (which, marker) = here.min_by_key(|(i, marker)| (std::cmp::Reverse(marker.len()), *i))?;
         Some((start..start + marker.len(), which))
     })

@@ -27,10 +27,7 @@ fn pairs() -> Vec<Pair> {
         .map(|(pattern, engine)| {
             let scanner = Splitter::new(pattern).unwrap();
             assert_eq!((scanner.engine(), scanner.pattern()), (*engine, Some(*pattern)));
-            Pair {
-                scanner,
-                regex: fancy_regex::Regex::new(pattern).unwrap(),
-            }
+            Pair { scanner, regex: fancy_regex::Regex::new(pattern).unwrap() }
         })
         .collect()
 }
@@ -49,27 +46,14 @@ fn pieces(splitter: &Splitter, document: &[u8]) -> Result<Vec<Range<usize>>> {
 }
 
 fn strings<'a>(splitter: &Splitter, text: &'a str) -> Vec<&'a str> {
-    pieces(splitter, text.as_bytes())
-        .unwrap()
-        .into_iter()
-        .map(|piece| &text[piece])
-        .collect()
+    pieces(splitter, text.as_bytes()).unwrap().into_iter().map(|piece| &text[piece]).collect()
 }
 
 impl Pair {
     #[track_caller]
     fn check(&self, text: &str) {
-        let expected: Vec<&str> = self
-            .regex
-            .find_iter(text)
-            .map(|found| found.unwrap().as_str())
-            .collect();
-        assert_eq!(
-            strings(&self.scanner, text),
-            expected,
-            "{text:?} by {}",
-            self.scanner.engine()
-        );
+        let expected: Vec<&str> = self.regex.find_iter(text).map(|found| found.unwrap().as_str()).collect();
+        assert_eq!(strings(&self.scanner, text), expected, "{text:?} by {}", self.scanner.engine());
     }
 }
 
@@ -101,10 +85,7 @@ fn scanners_agree_with_the_regex_on_characters_of_every_kind() {
         .chain(CRITICAL.chars())
         .collect();
     for pair in pairs() {
-        characters
-            .iter()
-            .flat_map(|&c| contexts(c))
-            .for_each(|text| pair.check(&text));
+        characters.iter().flat_map(|&c| contexts(c)).for_each(|text| pair.check(&text));
     }
 }
 
@@ -200,11 +181,7 @@ fn slow_pieces(splitter: &Splitter, document: &[u8]) -> Vec<Range<usize>> {
     let mut character = vec![false; document.len()];
     let mut at = 0;
     while at < document.len() {
-        let len = (1..=4).find(|len| {
-            document
-                .get(at..at + len)
-                .is_some_and(|c| std::str::from_utf8(c).is_ok())
-        });
+        let len = (1..=4).find(|len| document.get(at..at + len).is_some_and(|c| std::str::from_utf8(c).is_ok()));
         character[at..at + len.unwrap_or(0)].fill(true);
         at += len.unwrap_or(1);
     }
@@ -251,17 +228,11 @@ fn ends_of_texts() {
 fn pieces_behind_the_ids_of_public_reports() {
     let [gpt2, _, cl100k, _, o200k] = SCANNED.map(|(pattern, _)| Splitter::new(pattern).unwrap());
     assert_eq!(strings(&cl100k, "'RE"), ["'RE"]);
-    assert_eq!(
-        strings(&cl100k, "I'M we'll THEY'RE we'd"),
-        ["I", "'M", " we", "'ll", " THEY", "'RE", " we", "'d"]
-    );
+    assert_eq!(strings(&cl100k, "I'M we'll THEY'RE we'd"), ["I", "'M", " we", "'ll", " THEY", "'RE", " we", "'d"]);
     // U+001C and U+001F are no white space here, though Python's `re` thinks so.
     for splitter in [&gpt2, &cl100k, &o200k] {
-        let tab: &[&str] = if splitter.engine() == "scanner:gpt2" {
-            &["a", "\x1c", "\t", "b"]
-        } else {
-            &["a", "\x1c", "\tb"]
-        };
+        let tab: &[&str] =
+            if splitter.engine() == "scanner:gpt2" { &["a", "\x1c", "\t", "b"] } else { &["a", "\x1c", "\tb"] };
         assert_eq!(strings(splitter, "a\x1c\tb"), tab);
         assert_eq!(strings(splitter, "²"), ["²"]);
         assert_eq!(strings(splitter, "\x1f"), ["\x1f"]);
@@ -313,11 +284,7 @@ fn no_pattern_is_one_piece() {
 #[test]
 fn an_error_of_the_caller_ends_the_split() {
     let stop = Error::Interrupted;
-    for splitter in [
-        Splitter::none(),
-        Splitter::new(GPT2).unwrap(),
-        Splitter::new("a").unwrap(),
-    ] {
+    for splitter in [Splitter::none(), Splitter::new(GPT2).unwrap(), Splitter::new("a").unwrap()] {
         let mut calls = 0;
         let result = splitter.for_each_piece(b"b a\xFFc", |_| {
             calls += 1;
@@ -329,10 +296,7 @@ fn an_error_of_the_caller_ends_the_split() {
 
 #[test]
 fn names_of_patterns() {
-    assert_eq!(
-        NAMED.map(|(name, _)| name),
-        ["gpt2", "cl100k", "cl100k-classic", "o200k"]
-    );
+    assert_eq!(NAMED.map(|(name, _)| name), ["gpt2", "cl100k", "cl100k-classic", "o200k"]);
     for (name, pattern) in NAMED {
         assert_eq!(named(name), Some(pattern));
         assert!(Splitter::new(pattern).unwrap().engine().ends_with(name));

@@ -34,8 +34,7 @@ impl Counter {
     /// Each special token ends a piece and is itself not counted; of markers that begin at the same place the longest is
     /// taken, and the text between two is split as a text of its own. After an error `into` holds a part of the pieces.
     pub fn count_document(&self, document: &[u8], into: &mut PieceCounts) -> Result<()> {
-        self.count_run(&[document], 0..1, into, &|| false)
-            .map_err(|(_, error)| error)
+        self.count_run(&[document], 0..1, into, &|| false).map_err(|(_, error)| error)
     }
 
     /// Adds the pieces of all `documents` to `into`, on the threads of the current rayon pool.
@@ -52,11 +51,7 @@ impl Counter {
     ) -> std::result::Result<(), (usize, Error)> {
         let threads = rayon::current_num_threads();
         let bytes: usize = documents.iter().map(|document| document.len()).sum();
-        let run_bytes = if threads == 1 {
-            usize::MAX
-        } else {
-            (bytes / (8 * threads)).clamp(RUN_BYTES, MAX_RUN_BYTES)
-        };
+        let run_bytes = if threads == 1 { usize::MAX } else { (bytes / (8 * threads)).clamp(RUN_BYTES, MAX_RUN_BYTES) };
         self.count_runs(documents, &runs(documents, run_bytes), 2 * threads, into, stop)
     }
 
@@ -79,10 +74,9 @@ impl Counter {
         let count_one = |(i, run): (usize, &Range<usize>)| {
             let mut counts = PieceCounts::new();
             if failed.load(Ordering::Relaxed) > i {
-                self.count_run(documents, run.clone(), &mut counts, stop)
-                    .inspect_err(|_| {
-                        failed.fetch_min(i, Ordering::Relaxed);
-                    })?;
+                self.count_run(documents, run.clone(), &mut counts, stop).inspect_err(|_| {
+                    failed.fetch_min(i, Ordering::Relaxed);
+                })?;
             }
             Ok((run.start, counts))
         };
@@ -111,12 +105,7 @@ impl Counter {
         into: &mut PieceCounts,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> std::result::Result<(), (usize, Error)> {
-        if documents[run.clone()]
-            .iter()
-            .map(|document| document.len())
-            .sum::<usize>()
-            < FRONT_BYTES
-        {
+        if documents[run.clone()].iter().map(|document| document.len()).sum::<usize>() < FRONT_BYTES {
             return self.for_each_piece(documents, run, stop, |piece| into.add(piece, 1));
         }
         let last = run.end.saturating_sub(1);
@@ -200,20 +189,9 @@ mod tests {
             SpecialMatcher::new(&["<|e|>", "<|e|>>", "\u{1F600}"]).unwrap(),
         );
         let mut counts = PieceCounts::new();
-        counter
-            .count_document("ab  <|e|>>  cd\u{1F600}cd <|e|".as_bytes(), &mut counts)
-            .unwrap();
+        counter.count_document("ab  <|e|>>  cd\u{1F600}cd <|e|".as_bytes(), &mut counts).unwrap();
         // White space before a marker is white space at the end of a text.
-        let expected = [
-            ("ab", 1),
-            ("  ", 1),
-            (" ", 1),
-            (" cd", 1),
-            ("cd", 1),
-            (" <|", 1),
-            ("e", 1),
-            ("|", 1),
-        ];
+        let expected = [("ab", 1), ("  ", 1), (" ", 1), (" cd", 1), ("cd", 1), (" <|", 1), ("e", 1), ("|", 1)];
         assert_eq!(list(&counts), expected.map(|(piece, n)| (piece.as_bytes().to_vec(), n)));
     }
 
@@ -223,13 +201,7 @@ mod tests {
         let counter = Counter::new(Splitter::new(pattern).unwrap(), SpecialMatcher::new(&["|"]).unwrap());
         let document = format!("c\u{e9}|\u{e9}{}", "ab".repeat(60));
         let result = counter.count_document(document.as_bytes(), &mut PieceCounts::new());
-        assert_eq!(
-            result,
-            Err(Error::Backtracking {
-                pattern: pattern.into(),
-                offset: 6
-            })
-        );
+        assert_eq!(result, Err(Error::Backtracking { pattern: pattern.into(), offset: 6 }));
     }
 
     #[test]
@@ -258,25 +230,18 @@ mod tests {
         let long = b"a ".repeat(3 * RUN_BYTES);
         let counter = Counter::new(Splitter::new(crate::split::GPT2).unwrap(), SpecialMatcher::none());
         asked.store(0, Ordering::Relaxed);
-        assert_eq!(
-            counter.count_batch(&[&long], &mut PieceCounts::new(), &stop),
-            Err((0, Error::Interrupted))
-        );
+        assert_eq!(counter.count_batch(&[&long], &mut PieceCounts::new(), &stop), Err((0, Error::Interrupted)));
     }
 
     #[test]
     fn a_batch_large_enough_for_threads_is_counted_as_on_one() {
         let counter = Counter::new(Splitter::new(crate::split::O200K).unwrap(), SpecialMatcher::none());
-        let text: Vec<String> = (0..200_000_u64)
-            .map(|i| format!("{:x} ", i.wrapping_mul(0x9E37_79B9) >> 7))
-            .collect();
+        let text: Vec<String> = (0..200_000_u64).map(|i| format!("{:x} ", i.wrapping_mul(0x9E37_79B9) >> 7)).collect();
         let documents: Vec<String> = text.chunks(1000).map(|words| words.concat().repeat(5)).collect();
         let documents: Vec<&[u8]> = documents.iter().map(|document| document.as_bytes()).collect();
         let count = |threads| {
             let mut counts = PieceCounts::new();
-            pool(threads)
-                .install(|| counter.count_batch(&documents, &mut counts, &|| false))
-                .unwrap();
+            pool(threads).install(|| counter.count_batch(&documents, &mut counts, &|| false)).unwrap();
             list(&counts)
         };
         let one = count(1);

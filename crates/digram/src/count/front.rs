@@ -31,10 +31,7 @@ struct Slot {
 
 impl<'a> Front<'a> {
     pub(super) fn new(counts: &'a mut PieceCounts) -> Self {
-        Front {
-            counts,
-            slots: vec![Slot::default(); SLOTS].into(),
-        }
+        Front { counts, slots: vec![Slot::default(); SLOTS].into() }
     }
 
     /// Counts `piece` once more; it is not empty.
@@ -59,22 +56,11 @@ impl<'a> Front<'a> {
             (slot.index as usize, true)
         } else {
             slot.strength = slot.strength.saturating_sub(1);
-            (
-                self.counts.index_of(key, hash, piece),
-                slot.strength == 0 && key.is_the_piece(),
-            )
+            (self.counts.index_of(key, hash, piece), slot.strength == 0 && key.is_the_piece())
         };
         match u32::try_from(index) {
             Ok(index) if takes_the_slot => {
-                let old = std::mem::replace(
-                    slot,
-                    Slot {
-                        key,
-                        index,
-                        pending: 1,
-                        strength: 1,
-                    },
-                );
+                let old = std::mem::replace(slot, Slot { key, index, pending: 1, strength: 1 });
                 if old.pending > 0 {
                     self.counts.add_to(old.index as usize, old.pending.into())?;
                 }
@@ -87,9 +73,7 @@ impl<'a> Front<'a> {
     /// Brings all sums to the large table.
     pub(super) fn finish(self) -> Result<()> {
         let pending = self.slots.iter().filter(|slot| slot.pending > 0);
-        pending
-            .into_iter()
-            .try_for_each(|slot| self.counts.add_to(slot.index as usize, slot.pending.into()))
+        pending.into_iter().try_for_each(|slot| self.counts.add_to(slot.index as usize, slot.pending.into()))
     }
 }
 
@@ -108,9 +92,7 @@ mod tests {
         // A few pieces far more often than a slot can hold, many seldom, some too long for a slot.
         let mut random = 7_u64;
         let pieces = (0..600_000).map(|_| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let (kind, which) = (random >> 60, random >> 32);
             match kind {
                 0..8 => format!("{}", which % 4),

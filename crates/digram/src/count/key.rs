@@ -40,9 +40,7 @@ impl Keys {
     #[inline]
     pub(super) fn key(&self, piece: &[u8]) -> Key {
         if piece.len() > SHORT {
-            return Key {
-                words: [self.long_hash(piece), LONG],
-            };
+            return Key { words: [self.long_hash(piece), LONG] };
         }
         let (low, high) = match piece.len() {
             len @ 9.. => (first_word(piece), first_word(&piece[len - 8..]) >> (8 * (16 - len))),
@@ -54,19 +52,14 @@ impl Keys {
                 (byte(0) | byte(len / 2) | byte(len - 1), 0)
             }
         };
-        Key {
-            words: [low, high | (piece.len() as u64) << 56],
-        }
+        Key { words: [low, high | (piece.len() as u64) << 56] }
     }
 
     /// A hash of a key.
     #[inline]
     pub(super) fn hash(&self, key: Key) -> u64 {
         let [low, high] = key.words;
-        fold(
-            fold(low ^ self.seeds[0], self.seeds[1]) ^ high ^ self.seeds[2],
-            self.seeds[3],
-        )
+        fold(fold(low ^ self.seeds[0], self.seeds[1]) ^ high ^ self.seeds[2], self.seeds[3])
     }
 
     fn long_hash(&self, piece: &[u8]) -> u64 {

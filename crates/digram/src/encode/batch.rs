@@ -50,8 +50,7 @@ impl Encoder {
         let parts = self.for_each_run(documents, |run| {
             let mut part = Batch::default();
             for document in run {
-                self.encode(document, options, &mut part.ids, stop)
-                    .map_err(|error| (part.ends.len(), error))?;
+                self.encode(document, options, &mut part.ids, stop).map_err(|error| (part.ends.len(), error))?;
                 part.ends.push(part.ids.len());
             }
             Ok(part)
@@ -80,10 +79,7 @@ impl Encoder {
     ) -> Result<Vec<u64>> {
         let parts = self.for_each_run(documents, |run| {
             let count = |(i, document): (usize, &&[u8])| self.count(document, options, stop).map_err(|e| (i, e));
-            run.iter()
-                .enumerate()
-                .map(count)
-                .collect::<std::result::Result<Vec<_>, _>>()
+            run.iter().enumerate().map(count).collect::<std::result::Result<Vec<_>, _>>()
         })?;
         Ok(parts.concat())
     }
@@ -108,10 +104,7 @@ impl Encoder {
                 Ok(part) => done.push(part),
                 Err((_, Error::Interrupted)) => return Err(Error::Interrupted),
                 Err((i, source)) => {
-                    return Err(Error::InDocument {
-                        index: before + i,
-                        source: Box::new(source),
-                    });
+                    return Err(Error::InDocument { index: before + i, source: Box::new(source) });
                 }
             }
             before += run.len();

@@ -51,18 +51,11 @@ impl Encoder {
         let mut by_marker = HashMap::new();
         for (marker, id) in specials {
             if by_marker.insert(marker.clone(), *id).is_some_and(|other| other != *id) {
-                return Err(Error::Vocabulary(format!(
-                    "the special token {marker:?} is given two ids"
-                )));
+                return Err(Error::Vocabulary(format!("the special token {marker:?} is given two ids")));
             }
         }
         let all = Allowed::of(by_marker.iter().map(|(marker, id)| (marker.as_str(), *id)))?;
-        Ok(Self {
-            vocabulary,
-            splitter,
-            specials: by_marker,
-            all,
-        })
+        Ok(Self { vocabulary, splitter, specials: by_marker, all })
     }
 
     /// The vocabulary.
@@ -138,19 +131,16 @@ impl Encoder {
     fn for_each_part(&self, document: &[u8], options: Options, mut each: impl FnMut(Part) -> Result<()>) -> Result<()> {
         if let Some((place, _)) = options.disallowed.and_then(|markers| markers.find(document, 0)) {
             let marker = String::from_utf8_lossy(&document[place.clone()]).into_owned();
-            return Err(Error::DisallowedSpecial {
-                marker,
-                place: Place::Byte(place.start),
-            });
+            return Err(Error::DisallowedSpecial { marker, place: Place::Byte(place.start) });
         }
         let Some(allowed) = options.allowed else {
             return self.splitter.for_each_piece(document, |piece| each(Part::Piece(piece)));
         };
         allowed.matcher.for_each_stretch(document, |stretch| match stretch {
             Stretch::Special(_, which) => each(Part::Special(allowed.ids[which])),
-            Stretch::Text(text) => self
-                .splitter
-                .for_each_piece_within(document, text, |piece| each(Part::Piece(piece))),
+            Stretch::Text(text) => {
+                self.splitter.for_each_piece_within(document, text, |piece| each(Part::Piece(piece)))
+            }
         })
     }
 }
@@ -158,10 +148,7 @@ impl Encoder {
 impl Allowed {
     fn of<'a>(specials: impl Iterator<Item = (&'a str, u32)>) -> Result<Self> {
         let (markers, ids): (Vec<_>, Vec<_>) = specials.unzip();
-        Ok(Self {
-            matcher: SpecialMatcher::new(&markers)?,
-            ids,
-        })
+        Ok(Self { matcher: SpecialMatcher::new(&markers)?, ids })
     }
 }
 
@@ -182,13 +169,7 @@ struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     fn new(encoder: &'a Encoder, document: &'a [u8], stop: &'a dyn Fn() -> bool) -> Self {
-        Self {
-            vocabulary: &encoder.vocabulary,
-            document,
-            scratch: Scratch::default(),
-            stop,
-            left: BETWEEN_STOPS,
-        }
+        Self { vocabulary: &encoder.vocabulary, document, scratch: Scratch::default(), stop, left: BETWEEN_STOPS }
     }
 
     fn append(&mut self, piece: std::ops::Range<usize>, out: &mut Vec<u32>) -> Result<()> {

@@ -21,12 +21,7 @@ const END: u32 = u32::MAX;
 /// Merges `symbols`; returns how many ids there are. They stand at the front.
 pub(super) fn merge<R: Rules>(rules: &R, symbols: &mut [u32], scratch: &mut Scratch) -> usize {
     let n = u32::try_from(symbols.len()).expect("a piece is checked to be below 2^32 symbols");
-    let Scratch {
-        previous,
-        next,
-        rules: known,
-        heap,
-    } = scratch;
+    let Scratch { previous, next, rules: known, heap } = scratch;
     previous.clear();
     next.clear();
     known.clear();
@@ -37,11 +32,7 @@ pub(super) fn merge<R: Rules>(rules: &R, symbols: &mut [u32], scratch: &mut Scra
     known.push(None);
     let entry = |at: u32, merge: Merge| Reverse(u64::from(merge.rank) << 32 | u64::from(at));
     let mut first: Vec<_> = std::mem::take(heap).into_vec();
-    first.extend(
-        (0..n)
-            .zip(known.iter())
-            .filter_map(|(at, merge)| merge.map(|m| entry(at, m))),
-    );
+    first.extend((0..n).zip(known.iter()).filter_map(|(at, merge)| merge.map(|m| entry(at, m))));
     *heap = BinaryHeap::from(first); // linear, where pushing one by one is n log n
     while let Some(Reverse(top)) = heap.pop() {
         let (rank, at) = ((top >> 32) as u32, top as u32);

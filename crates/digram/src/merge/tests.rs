@@ -7,19 +7,12 @@ use proptest::prelude::*;
 /// The definition: look at every pair, apply the lowest rule at its leftmost place, begin again.
 fn naive<R: Rules>(rules: &R, mut symbols: Vec<u32>) -> Vec<u32> {
     let mut reached = 0;
-    let pairs = |symbols: &[u32], reached| {
-        symbols
-            .windows(2)
-            .map(|w| rules.merge(w[0], w[1], reached))
-            .collect::<Vec<_>>()
-    };
+    let pairs =
+        |symbols: &[u32], reached| symbols.windows(2).map(|w| rules.merge(w[0], w[1], reached)).collect::<Vec<_>>();
     // Of pairs that a merge did not touch, the rule stays the one that was found when they came to be.
     let mut known = pairs(&symbols, reached);
-    while let Some((at, merge)) = known
-        .iter()
-        .enumerate()
-        .filter_map(|(i, m)| Some((i, (*m)?)))
-        .min_by_key(|(i, m)| (m.rank, *i))
+    while let Some((at, merge)) =
+        known.iter().enumerate().filter_map(|(i, m)| Some((i, (*m)?))).min_by_key(|(i, m)| (m.rank, *i))
     {
         reached = merge.rank + 1;
         symbols.splice(at..at + 2, [merge.id]);

@@ -44,10 +44,7 @@ impl General {
         })?;
         let regexes = [const { OnceLock::new() }; LIMITS.len()];
         regexes[0].set(first).expect("an empty cell");
-        Ok(General {
-            pattern: pattern.to_string(),
-            regexes,
-        })
+        Ok(General { pattern: pattern.to_string(), regexes })
     }
 
     pub(super) fn pattern(&self) -> &str {
@@ -62,12 +59,7 @@ impl General {
         base: usize,
         each: &mut impl FnMut(Range<usize>) -> Result<()>,
     ) -> Result<()> {
-        let mut search = Search {
-            general: self,
-            text,
-            base,
-            budget: BUDGET,
-        };
+        let mut search = Search { general: self, text, base, budget: BUDGET };
         // Where the next search begins, whether `\G` holds there, and the end of the last piece.
         let (mut from, mut continued, mut done) = (0, true, 0);
         while let Some(found) = search.next(from, continued)? {
@@ -103,9 +95,7 @@ impl Search<'_> {
         if from > self.text.len() {
             return Ok(None);
         }
-        let input = RegexInput::new(self.text)
-            .from_pos(from)
-            .continue_from_previous_match_end(continued);
+        let input = RegexInput::new(self.text).from_pos(from).continue_from_previous_match_end(continued);
         match self.general.regex(0).find_input(input) {
             Ok(found) => Ok(found.map(|m| m.range())),
             Err(error) if is_limit(&error) => self.next_slowly(from, continued),
@@ -127,10 +117,7 @@ impl Search<'_> {
 
     /// The match that begins at byte `at`, with as many steps as it takes, if the budget has them.
     fn attempt(&mut self, at: usize, continued: bool) -> Result<Option<Range<usize>>> {
-        let input = RegexInput::new(self.text)
-            .from_pos(at)
-            .continue_from_previous_match_end(continued)
-            .anchored(true);
+        let input = RegexInput::new(self.text).from_pos(at).continue_from_previous_match_end(continued).anchored(true);
         for (level, steps) in LIMITS.into_iter().enumerate() {
             match self.general.regex(level).find_input(input.clone()) {
                 Ok(found) => {
@@ -148,10 +135,7 @@ impl Search<'_> {
     }
 
     fn gave_up(&self, at: usize) -> Error {
-        Error::Backtracking {
-            pattern: self.general.pattern.clone(),
-            offset: self.base + at,
-        }
+        Error::Backtracking { pattern: self.general.pattern.clone(), offset: self.base + at }
     }
 }
 
@@ -165,10 +149,7 @@ fn compile(pattern: &str, limit: usize) -> std::result::Result<Regex, fancy_rege
 
 /// Whether a search ended for want of steps, and not of memory for its stack.
 fn is_limit(error: &fancy_regex::Error) -> bool {
-    matches!(
-        error,
-        fancy_regex::Error::RuntimeError(RuntimeError::BacktrackLimitExceeded)
-    )
+    matches!(error, fancy_regex::Error::RuntimeError(RuntimeError::BacktrackLimitExceeded))
 }
 
 /// The beginning of the character after the one at byte `at`; past the end of `text`, any larger number.
@@ -225,16 +206,9 @@ mod tests {
 
     /// The pieces by the regex crate's own iterator over matches.
     fn by_find_iter(pattern: &str, text: &str) -> Vec<Range<usize>> {
-        let regex = fancy_regex::RegexBuilder::new(pattern)
-            .backtrack_limit(usize::MAX)
-            .build()
-            .unwrap();
+        let regex = fancy_regex::RegexBuilder::new(pattern).backtrack_limit(usize::MAX).build().unwrap();
         let (mut pieces, mut done) = (Vec::new(), 0);
-        for found in regex
-            .find_iter(text)
-            .map(|m| m.unwrap().range())
-            .filter(|m| !m.is_empty())
-        {
+        for found in regex.find_iter(text).map(|m| m.unwrap().range()).filter(|m| !m.is_empty()) {
             if found.start > done {
                 pieces.push(done..found.start);
             }
@@ -269,11 +243,7 @@ mod tests {
             (r"(a)\g<nobody>", 5),
         ] {
             match General::new(pattern).map(|_| ()) {
-                Err(Error::Pattern {
-                    pattern: named,
-                    position,
-                    reason,
-                }) => {
+                Err(Error::Pattern { pattern: named, position, reason }) => {
                     assert_eq!(named, pattern);
                     assert!(!reason.contains('\n') && !reason.is_empty(), "{reason}");
                     assert_eq!(position, at, "{pattern}: {reason}");
@@ -299,11 +269,7 @@ mod tests {
             (r"(\w)\1", "abcdefghij".repeat(100) + "jj"),
             (r"(?<=\w)(?!\w)", "ab cd ".repeat(200)),
         ] {
-            assert_eq!(
-                pieces(pattern, &text).unwrap(),
-                by_find_iter(pattern, &text),
-                "{pattern}"
-            );
+            assert_eq!(pieces(pattern, &text).unwrap(), by_find_iter(pattern, &text), "{pattern}");
         }
     }
 
@@ -315,10 +281,7 @@ mod tests {
             ("(?i)(a|b|ab)*(?>c)", "ab".repeat(60), 0),
             (r"(a*)*\1c", "a".repeat(400), 0),
         ] {
-            let expected = Error::Backtracking {
-                pattern: pattern.into(),
-                offset: at,
-            };
+            let expected = Error::Backtracking { pattern: pattern.into(), offset: at };
             assert_eq!(pieces(pattern, &text), Err(expected));
         }
         // Quadratic: every single search is cheap enough, all of them are not.

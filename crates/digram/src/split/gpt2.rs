@@ -19,10 +19,7 @@ pub(super) fn piece_end(classes: &Classes, text: &[u8], start: usize) -> usize {
     if at < text.len() {
         let (class, len) = classes.at(text, at);
         if class != SPACE {
-            let set = [LETTER, NUMBER, SYMBOL]
-                .into_iter()
-                .find(|set| class & set != 0)
-                .unwrap_or(class);
+            let set = [LETTER, NUMBER, SYMBOL].into_iter().find(|set| class & set != 0).unwrap_or(class);
             return classes.run(text, at + len, set);
         }
     }

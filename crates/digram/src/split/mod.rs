@@ -153,18 +153,10 @@ impl Scanner {
         let classes = unicode::classes();
         match self {
             Scanner::Gpt2 => pieces(text, base, |at| gpt2::piece_end(classes, text, at), each),
-            Scanner::Cl100k => pieces(
-                text,
-                base,
-                |at| cl100k::piece_end(classes, text, at, Space::EndFirst),
-                each,
-            ),
-            Scanner::Cl100kClassic => pieces(
-                text,
-                base,
-                |at| cl100k::piece_end(classes, text, at, Space::LineBreakFirst),
-                each,
-            ),
+            Scanner::Cl100k => pieces(text, base, |at| cl100k::piece_end(classes, text, at, Space::EndFirst), each),
+            Scanner::Cl100kClassic => {
+                pieces(text, base, |at| cl100k::piece_end(classes, text, at, Space::LineBreakFirst), each)
+            }
             Scanner::O200k => pieces(text, base, |at| o200k::piece_end(classes, text, at), each),
         }
     }

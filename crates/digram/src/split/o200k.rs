@@ -39,10 +39,7 @@ pub(super) fn piece_end(classes: &Classes, text: &[u8], start: usize) -> usize {
     };
     if let Some(end) = word {
         let apostrophe = text.get(end) == Some(&b'\'');
-        return apostrophe
-            .then(|| contraction::<true>(text, end))
-            .flatten()
-            .unwrap_or(end);
+        return apostrophe.then(|| contraction::<true>(text, end)).flatten().unwrap_or(end);
     }
     if class & SYMBOL != 0 || (first == b' ' && classes.is_at(text, next, SYMBOL)) {
         return byte_run(text, classes.run(text, next, SYMBOL), |b| is_line_break(b) || b == b'/');

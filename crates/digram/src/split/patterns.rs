@@ -21,17 +21,10 @@ pub const O200K: &str = concat!(
 );
 
 /// Name and text of every named pattern.
-pub const NAMED: [(&str, &str); 4] = [
-    ("gpt2", GPT2),
-    ("cl100k", CL100K),
-    ("cl100k-classic", CL100K_CLASSIC),
-    ("o200k", O200K),
-];
+pub const NAMED: [(&str, &str); 4] =
+    [("gpt2", GPT2), ("cl100k", CL100K), ("cl100k-classic", CL100K_CLASSIC), ("o200k", O200K)];
 
 /// The text of a named pattern; `None` for a name that is not in [`NAMED`].
 pub fn named(name: &str) -> Option<&'static str> {
-    NAMED
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|&(_, pattern)| pattern)
+    NAMED.iter().find(|(known, _)| *known == name).map(|&(_, pattern)| pattern)
 }

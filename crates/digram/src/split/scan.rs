@@ -39,10 +39,7 @@ pub(super) fn up_to_three_numbers(classes: &Classes, text: &[u8], mut at: usize)
 /// The end of the longest run of the bytes that `wanted` names.
 #[inline]
 pub(super) fn byte_run(text: &[u8], at: usize, wanted: impl Fn(u8) -> bool) -> usize {
-    text[at..]
-        .iter()
-        .position(|&b| !wanted(b))
-        .map_or(text.len(), |n| at + n)
+    text[at..].iter().position(|&b| !wanted(b)).map_or(text.len(), |n| at + n)
 }
 
 /// Whether a byte is a carriage return or a line feed.

@@ -76,11 +76,7 @@ impl Classes {
                 }) as u16
             })
             .collect();
-        Classes {
-            ascii,
-            block_of,
-            blocks: blocks.into(),
-        }
+        Classes { ascii, block_of, blocks: blocks.into() }
     }
 
     /// The class of a character.
@@ -171,11 +167,7 @@ mod tests {
                 expected[first as usize..=last as usize].fill(true);
             }
             for character in '\0'..=char::MAX {
-                assert_eq!(
-                    c.of(character.into()) & set != 0,
-                    expected[character as usize],
-                    "{pattern} {character:?}"
-                );
+                assert_eq!(c.of(character.into()) & set != 0, expected[character as usize], "{pattern} {character:?}");
             }
         }
     }
@@ -183,10 +175,7 @@ mod tests {
     #[test]
     fn characters_of_every_length_are_decoded() {
         let c = classes();
-        for character in ('\0'..=char::MAX)
-            .step_by(7)
-            .chain(['\u{7F}', '\u{80}', '\u{7FF}', '\u{800}', '\u{FFFF}'])
-        {
+        for character in ('\0'..=char::MAX).step_by(7).chain(['\u{7F}', '\u{80}', '\u{7FF}', '\u{800}', '\u{FFFF}']) {
             let mut buffer = [0; 4];
             let text = character.encode_utf8(&mut buffer).as_bytes();
             assert_eq!(c.at(text, 0), (c.of(character.into()), text.len()), "{character:?}");

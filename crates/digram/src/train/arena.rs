@@ -36,11 +36,7 @@ enum Weights {
     /// All pieces have this count.
     Uniform(u64),
     /// Piece `i` ends at the boundary cell `ends[i]`; `first[b]` is the piece of the first cell of block b.
-    Pieces {
-        counts: Vec<u64>,
-        ends: Vec<u32>,
-        first: Vec<u32>,
-    },
+    Pieces { counts: Vec<u64>, ends: Vec<u32>, first: Vec<u32> },
 }
 
 /// log2 of the cells to an entry of `Weights::Pieces::first`: words are about this long, so a look-up takes a step or two.
@@ -100,9 +96,7 @@ impl Arena {
     pub(super) fn add_token(&mut self, length: u32) -> Result<u32> {
         let id = self.lengths.len() as u32;
         if id >= BOUNDARY {
-            return Err(Error::TooLarge {
-                limit: u64::from(BOUNDARY),
-            });
+            return Err(Error::TooLarge { limit: u64::from(BOUNDARY) });
         }
         self.lengths.push(length);
         Ok(id)
@@ -151,11 +145,7 @@ impl Arena {
         std::iter::from_fn(move || {
             while position < self.cells.len() {
                 let (start, left) = (position, self.cells[position]);
-                position += if left == BOUNDARY {
-                    1
-                } else {
-                    self.lengths[left as usize] as usize
-                };
+                position += if left == BOUNDARY { 1 } else { self.lengths[left as usize] as usize };
                 // The last cell is a boundary, so a token always has a cell after it.
                 if left != BOUNDARY && self.cells[position] != BOUNDARY {
                     return Some((start as u32, left, self.cells[position]));
@@ -172,10 +162,7 @@ impl Arena {
             Weights::Pieces { counts, ends, .. } => {
                 let starts = std::iter::once(0).chain(ends.iter().copied());
                 let lengths = ends.iter().zip(starts).map(|(end, start)| u128::from(end - start));
-                lengths
-                    .zip(counts)
-                    .map(|(length, &count)| length * u128::from(count))
-                    .sum()
+                lengths.zip(counts).map(|(length, &count)| length * u128::from(count)).sum()
             }
         }
     }
@@ -193,11 +180,7 @@ impl Builder {
         if cells > CELL_LIMIT {
             return Err(Error::TooLarge { limit: CELL_LIMIT });
         }
-        let mut builder = Builder {
-            cells: Vec::with_capacity(cells as usize),
-            counts: Vec::new(),
-            ends: Vec::new(),
-        };
+        let mut builder = Builder { cells: Vec::with_capacity(cells as usize), counts: Vec::new(), ends: Vec::new() };
         builder.cells.push(BOUNDARY);
         Ok(builder)
     }
@@ -228,17 +211,9 @@ impl Builder {
                 }
                 piece as u32
             });
-            Weights::Pieces {
-                first: first.collect(),
-                counts,
-                ends,
-            }
+            Weights::Pieces { first: first.collect(), counts, ends }
         };
-        Arena {
-            cells,
-            lengths: vec![1; alphabet],
-            weights,
-        }
+        Arena { cells, lengths: vec![1; alphabet], weights }
     }
 }
 
@@ -247,9 +222,7 @@ fn characters(counts: &PieceCounts, ticker: &mut Ticker<'_>) -> Result<(Vec<char
     let mut seen = vec![false; char::MAX as usize + 1];
     let mut symbols = 0;
     for (piece, _) in counts.iter() {
-        let text = str::from_utf8(piece).map_err(|error| Error::NotText {
-            offset: error.valid_up_to(),
-        })?;
+        let text = str::from_utf8(piece).map_err(|error| Error::NotText { offset: error.valid_up_to() })?;
         for character in text.chars() {
             seen[character as usize] = true;
             symbols += 1;
@@ -257,12 +230,7 @@ fn characters(counts: &PieceCounts, ticker: &mut Ticker<'_>) -> Result<(Vec<char
         }
     }
     let characters = (0..=char::MAX as u32).filter(|&code| seen[code as usize]);
-    Ok((
-        characters
-            .map(|code| char::from_u32(code).expect("it was a character"))
-            .collect(),
-        symbols,
-    ))
+    Ok((characters.map(|code| char::from_u32(code).expect("it was a character")).collect(), symbols))
 }
 
 /// Bytes of a piece to look at before the first of their characters is handed out.
@@ -278,9 +246,7 @@ fn each_character(piece: &[u8], mut visit: impl FnMut(char) -> Result<()>) -> Re
             // The window cuts its last character.
             Err(error) if error.error_len().is_none() && start + window.len() < piece.len() => error.valid_up_to(),
             Err(error) => {
-                return Err(Error::NotText {
-                    offset: start + error.valid_up_to(),
-                });
+                return Err(Error::NotText { offset: start + error.valid_up_to() });
             }
         };
         let text = str::from_utf8(&window[..valid]).expect("this part is valid");
@@ -298,9 +264,7 @@ mod tests {
 
     fn arena(pieces: &[(&str, u64)]) -> Arena {
         let mut callback = |_| ControlFlow::Continue(());
-        Arena::new(&counts(pieces), Alphabet::Bytes, &mut Ticker::new(&mut callback))
-            .unwrap()
-            .0
+        Arena::new(&counts(pieces), Alphabet::Bytes, &mut Ticker::new(&mut callback)).unwrap().0
     }
 
     /// Random merges in random places, against lists of (id, length).
@@ -310,17 +274,13 @@ mod tests {
             let mut random = Random::new(seed);
             let mut pieces = Vec::new();
             for i in 0..1 + random.below(6) as u64 {
-                let text: String = (0..2 + random.below(40))
-                    .map(|_| *random.one_of(&['a', 'b', 'c']))
-                    .collect();
+                let text: String = (0..2 + random.below(40)).map(|_| *random.one_of(&['a', 'b', 'c'])).collect();
                 pieces.push((text, 1 + i * random.below(2) as u64));
             }
             pieces.sort();
             pieces.dedup_by(|a, b| a.0 == b.0);
-            let mut twin: Vec<Vec<(u32, u32)>> = pieces
-                .iter()
-                .map(|(text, _)| text.bytes().map(|byte| (u32::from(byte), 1)).collect())
-                .collect();
+            let mut twin: Vec<Vec<(u32, u32)>> =
+                pieces.iter().map(|(text, _)| text.bytes().map(|byte| (u32::from(byte), 1)).collect()).collect();
             let borrowed: Vec<_> = pieces.iter().map(|(text, n)| (&text[..], *n)).collect();
             let mut arena = arena(&borrowed);
             for _ in 0..60 {
@@ -351,10 +311,8 @@ mod tests {
                     let i = random.below(twin[piece].len() - 1);
                     let length = twin[piece][i].1 + twin[piece][i + 1].1;
                     let new = arena.add_token(length).unwrap();
-                    let before: u32 = twin[..piece]
-                        .iter()
-                        .map(|t| t.iter().map(|token| token.1).sum::<u32>() + 1)
-                        .sum();
+                    let before: u32 =
+                        twin[..piece].iter().map(|t| t.iter().map(|token| token.1).sum::<u32>() + 1).sum();
                     let position = 1 + before + twin[piece][..i].iter().map(|token| token.1).sum::<u32>();
                     arena.merge(position, twin[piece][i].1, length, new);
                     twin[piece][i] = (new, length);
@@ -367,9 +325,6 @@ mod tests {
     #[test]
     fn more_cells_than_positions_are_refused() {
         assert!(Builder::new(1000).is_ok());
-        assert_eq!(
-            Builder::new(CELL_LIMIT + 1).err(),
-            Some(Error::TooLarge { limit: 4_294_967_295 })
-        );
+        assert_eq!(Builder::new(CELL_LIMIT + 1).err(), Some(Error::TooLarge { limit: 4_294_967_295 }));
     }
 }

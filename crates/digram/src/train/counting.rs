@@ -59,9 +59,7 @@ impl Trainer<'_, '_> {
             if u64::from(self.arena.length(neighbour.token)) <= longest {
                 best = best.max(neighbour.added);
                 if neighbour.added >= self.threshold {
-                    let (slot, place) = self
-                        .pairs
-                        .insert(left, neighbour.token, neighbour.added, neighbour.positions);
+                    let (slot, place) = self.pairs.insert(left, neighbour.token, neighbour.added, neighbour.positions);
                     self.new_slots.push(slot);
                     neighbour.place = Some(place);
                 }

@@ -133,9 +133,7 @@ fn train_tuned(
     tuning: Option<Tuning>,
 ) -> Result<Trained> {
     if options.min_count == 0 {
-        return Err(Error::Argument(
-            "min_count=0 would merge pairs that do not occur: ask for at least 1".to_owned(),
-        ));
+        return Err(Error::Argument("min_count=0 would merge pairs that do not occur: ask for at least 1".to_owned()));
     }
     ticker.call()?;
     let (arena, characters) = Arena::new(counts, options.alphabet, ticker)?;

@@ -24,15 +24,10 @@ pub(super) fn train(counts: &PieceCounts, options: &TrainOptions) -> Trained {
         }
     }
     let id_of = |symbol: u32| tokens.iter().position(|token| token[0] == symbol).unwrap() as u32;
-    let mut pieces: Vec<(Vec<u32>, u64)> = counts
-        .iter()
-        .map(|(piece, n)| (symbols(piece).into_iter().map(id_of).collect(), n))
-        .collect();
+    let mut pieces: Vec<(Vec<u32>, u64)> =
+        counts.iter().map(|(piece, n)| (symbols(piece).into_iter().map(id_of).collect(), n)).collect();
     loop {
-        if options
-            .vocab_size
-            .is_some_and(|size| tokens.len() as u64 + options.reserved >= size)
-        {
+        if options.vocab_size.is_some_and(|size| tokens.len() as u64 + options.reserved >= size) {
             return trained;
         }
         // Count and order of first appearance.
@@ -45,9 +40,7 @@ pub(super) fn train(counts: &PieceCounts, options: &TrainOptions) -> Trained {
         }
         let text = |id: u32| &tokens[id as usize];
         let allowed = |&(l, r): &(u32, u32)| {
-            options
-                .max_token_length
-                .is_none_or(|most| (text(l).len() + text(r).len()) as u64 <= most)
+            options.max_token_length.is_none_or(|most| (text(l).len() + text(r).len()) as u64 <= most)
         };
         pairs.retain(|pair, _| allowed(pair));
         let Some(best) = pairs.values().map(|&(count, _)| count).max() else {
@@ -57,10 +50,7 @@ pub(super) fn train(counts: &PieceCounts, options: &TrainOptions) -> Trained {
         if best < options.min_count {
             return trained;
         }
-        let tied = pairs
-            .iter()
-            .filter(|(_, value)| value.0 == best)
-            .map(|(&pair, value)| (pair, value.1));
+        let tied = pairs.iter().filter(|(_, value)| value.0 == best).map(|(&pair, value)| (pair, value.1));
         let (pair, _) = match options.ties {
             Ties::SmallestIds => tied.min_by_key(|&(pair, _)| pair),
             Ties::SmallestTokens => tied.min_by_key(|&((l, r), _)| (text(l), text(r))),

@@ -26,10 +26,7 @@ pub(super) struct Neighbour {
 
 impl Neighbours {
     pub(super) fn new(tokens: usize) -> Self {
-        Neighbours {
-            index: vec![NONE; tokens],
-            list: Vec::new(),
-        }
+        Neighbours { index: vec![NONE; tokens], list: Vec::new() }
     }
 
     /// Makes room for the next token.
@@ -43,10 +40,7 @@ impl Neighbours {
         let index = &mut self.index[token as usize];
         if *index == NONE {
             *index = self.list.len() as u32;
-            self.list.push(Neighbour {
-                token,
-                ..Neighbour::default()
-            });
+            self.list.push(Neighbour { token, ..Neighbour::default() });
         }
         *index
     }

@@ -55,20 +55,12 @@ impl TokenOrder {
             text.push(if cell == BOUNDARY { 0 } else { cell as i32 + 1 });
             ticker.work(1)?;
         }
-        let (ranks, lcp) = if text.len() < SMALL {
-            sort_suffixes(text)
-        } else {
-            sort_in_thread(text, ticker)?
-        };
+        let (ranks, lcp) = if text.len() < SMALL { sort_suffixes(text) } else { sort_in_thread(text, ticker)? };
         let mut minima = vec![lcp];
         while minima[minima.len() - 1].len() > FAN {
             let last = &minima[minima.len() - 1];
             ticker.work(last.len())?;
-            minima.push(
-                last.chunks(FAN)
-                    .map(|chunk| *chunk.iter().min().expect("a chunk is not empty"))
-                    .collect(),
-            );
+            minima.push(last.chunks(FAN).map(|chunk| *chunk.iter().min().expect("a chunk is not empty")).collect());
         }
         Ok(TokenOrder { ranks, minima })
     }
@@ -126,16 +118,9 @@ fn sort_suffixes(mut text: Vec<i32>) -> (Vec<i32>, Vec<i32>) {
     if text.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let sorted = libsais::SuffixArrayConstruction::for_text_mut(&mut text)
-        .in_owned_buffer32()
-        .single_threaded()
-        .run();
+    let sorted = libsais::SuffixArrayConstruction::for_text_mut(&mut text).in_owned_buffer32().single_threaded().run();
     let sorted = sorted.expect("libsais fails only for want of memory");
-    let common = sorted
-        .plcp_construction()
-        .single_threaded()
-        .run()
-        .expect("libsais fails only for want of memory");
+    let common = sorted.plcp_construction().single_threaded().run().expect("libsais fails only for want of memory");
     let (mut suffixes, plcp, _) = common.into_parts();
     // Each array takes the place of one that is done: the text becomes the ranks, the suffixes the common prefixes.
     let mut ranks = text;
@@ -184,11 +169,7 @@ mod tests {
             }
             tokens.sort();
             for pair in tokens.windows(2) {
-                assert_eq!(
-                    pair[0].0.cmp(pair[1].0),
-                    pair[0].1.cmp(&pair[1].1),
-                    "seed {seed}: {pair:?}"
-                );
+                assert_eq!(pair[0].0.cmp(pair[1].0), pair[0].1.cmp(&pair[1].1), "seed {seed}: {pair:?}");
             }
         }
     }

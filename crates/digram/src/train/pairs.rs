@@ -85,13 +85,7 @@ impl Pairs {
     /// Adds a pair that is not in the table, with room for its positions: its slot, and where in the pool to write.
     pub(super) fn insert(&mut self, left: u32, right: u32, count: u64, positions: u32) -> (u32, usize) {
         let list = self.pool.len() + HEADER;
-        let pair = Pair {
-            left,
-            right,
-            count,
-            list,
-            first: 0,
-        };
+        let pair = Pair { left, right, count, list, first: 0 };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = pair;
@@ -135,10 +129,7 @@ impl Pairs {
         let slots = &self.slots;
         let Pair { left, right, .. } = slots[slot as usize];
         let hash_of = |&slot: &u32| hash(&self.hasher, slots[slot as usize].left, slots[slot as usize].right);
-        if let Entry::Occupied(found) = self
-            .index
-            .entry(hash(&self.hasher, left, right), |&s| s == slot, hash_of)
-        {
+        if let Entry::Occupied(found) = self.index.entry(hash(&self.hasher, left, right), |&s| s == slot, hash_of) {
             found.remove();
         }
     }

@@ -27,18 +27,12 @@ pub(super) struct Queue {
 impl Queue {
     /// Forgets everything; the counts that follow may be higher again.
     pub(super) fn clear(&mut self) {
-        *self = Queue {
-            count: u64::MAX,
-            ..Queue::default()
-        };
+        *self = Queue { count: u64::MAX, ..Queue::default() };
     }
 
     /// Adds a pair. Its count is at most that of the last pair popped.
     pub(super) fn push(&mut self, slot: u32, count: u64, key: impl FnOnce() -> Key) {
-        debug_assert!(
-            count <= self.count,
-            "a new pair is at most as frequent as the merged one"
-        );
+        debug_assert!(count <= self.count, "a new pair is at most as frequent as the merged one");
         if count == self.count {
             self.heap.push(Reverse((key(), slot)));
         } else {

@@ -106,31 +106,13 @@ impl<'t, 'c> Trainer<'t, 'c> {
     }
 
     fn next_pair(&mut self) -> Result<Option<u32>> {
-        let Trainer {
-            pairs,
-            queue,
-            arena,
-            ties,
-            order,
-            ticker,
-            ..
-        } = self;
-        queue.pop(pairs, ticker, |pairs, slot| {
-            tie_key(*ties, arena, order.as_ref(), pairs, slot)
-        })
+        let Trainer { pairs, queue, arena, ties, order, ticker, .. } = self;
+        queue.pop(pairs, ticker, |pairs, slot| tie_key(*ties, arena, order.as_ref(), pairs, slot))
     }
 
     /// Puts the new pairs into the queue, now that their positions are written.
     pub(super) fn enqueue_new(&mut self) {
-        let Trainer {
-            pairs,
-            queue,
-            arena,
-            ties,
-            order,
-            new_slots,
-            ..
-        } = self;
+        let Trainer { pairs, queue, arena, ties, order, new_slots, .. } = self;
         for slot in new_slots.drain(..) {
             let count = pairs.get(slot).count;
             queue.push(slot, count, || tie_key(*ties, arena, order.as_ref(), pairs, slot));
@@ -198,15 +180,7 @@ impl<'t, 'c> Trainer<'t, 'c> {
     /// Replaces the pair of `slot` by `new` in the sequence, and adds up by neighbour what other pairs lose and gain.
     /// Moves the positions where it was replaced to the front of the pair's list, and notes the neighbours there.
     fn replace(&mut self, slot: u32, left_length: u32, length: u32, new: u32) -> Result<()> {
-        let Trainer {
-            arena,
-            pairs,
-            left: lefts,
-            right: rights,
-            beside,
-            ticker,
-            ..
-        } = self;
+        let Trainer { arena, pairs, left: lefts, right: rights, beside, ticker, .. } = self;
         let (left, right) = (pairs.get(slot).left, pairs.get(slot).right);
         lefts.add_token();
         rights.add_token();
@@ -248,15 +222,7 @@ impl<'t, 'c> Trainer<'t, 'c> {
     /// Writes the positions of the new pairs that are kept: the list of `slot` begins with the positions of the new
     /// token, and `beside` has its neighbours there.
     fn write_positions(&mut self, slot: u32) -> Result<()> {
-        let Trainer {
-            arena,
-            pairs,
-            left: lefts,
-            right: rights,
-            beside,
-            ticker,
-            ..
-        } = self;
+        let Trainer { arena, pairs, left: lefts, right: rights, beside, ticker, .. } = self;
         for (i, &(x, y)) in beside.iter().enumerate() {
             ticker.work(1)?;
             let position = pairs.position(slot, i);

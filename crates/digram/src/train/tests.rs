@@ -40,14 +40,7 @@ pub(super) fn counts(pieces: &[(&str, u64)]) -> PieceCounts {
 }
 
 fn options(alphabet: Alphabet, ties: Ties) -> TrainOptions {
-    TrainOptions {
-        alphabet,
-        vocab_size: None,
-        reserved: 0,
-        min_count: 1,
-        ties,
-        max_token_length: None,
-    }
+    TrainOptions { alphabet, vocab_size: None, reserved: 0, min_count: 1, ties, max_token_length: None }
 }
 
 fn go_on(_: Progress) -> ControlFlow<()> {
@@ -117,10 +110,7 @@ fn equals_the_definition_on_random_corpora() {
                 let mut callback = go_on;
                 let mut ticker = Ticker::new(&mut callback);
                 let found = train_tuned(&counts, &options, &mut ticker, Some(Tuning { first_threshold }));
-                let pieces: Vec<_> = counts
-                    .iter()
-                    .map(|(piece, n)| (String::from_utf8_lossy(piece), n))
-                    .collect();
+                let pieces: Vec<_> = counts.iter().map(|(piece, n)| (String::from_utf8_lossy(piece), n)).collect();
                 assert_eq!(
                     found,
                     Ok(expected),
@@ -129,19 +119,13 @@ fn equals_the_definition_on_random_corpora() {
             }
         }
     }
-    assert!(
-        merges > 100_000,
-        "the corpora are too small to show anything: {merges} merges"
-    );
+    assert!(merges > 100_000, "the corpora are too small to show anything: {merges} merges");
 }
 
 #[test]
 fn the_vectors_of_the_specification() {
     for ties in TIES {
-        let options = TrainOptions {
-            vocab_size: Some(259),
-            ..options(Alphabet::Bytes, ties)
-        };
+        let options = TrainOptions { vocab_size: Some(259), ..options(Alphabet::Bytes, ties) };
         let found = trained(&counts(&[("aaabdaaabac", 1)]), &options).unwrap();
         // Round 2 is a tie of (97, 98) and (256, 97) at 2, which first-seen decides the other way.
         let second = if ties == Ties::FirstSeen { (256, 97) } else { (97, 98) };
@@ -150,10 +134,7 @@ fn the_vectors_of_the_specification() {
         assert_eq!(found.merge_counts, [4, 2, 2]);
         assert!(!found.exhausted && found.characters.is_empty());
     }
-    let options = TrainOptions {
-        min_count: 2,
-        ..options(Alphabet::Characters, Ties::SmallestTokens)
-    };
+    let options = TrainOptions { min_count: 2, ..options(Alphabet::Characters, Ties::SmallestTokens) };
     let found = trained(&counts(&[("abababa", 1)]), &options).unwrap();
     assert_eq!(found.characters, ['a', 'b']);
     assert_eq!(found.merges, [(0, 1), (2, 2)]);
@@ -182,10 +163,7 @@ fn huge_counts_win_and_do_not_wrap() {
         let found = merges(&[("bc", 10), ("aa", 3_000_000_000)]).unwrap();
         assert_eq!((found.merges[0], found.merge_counts[0]), ((97, 97), 3_000_000_000));
         let found = merges(&[("ab", 1 << 40)]).unwrap();
-        assert_eq!(
-            (&found.merges[..], &found.merge_counts[..]),
-            (&[(97, 98)][..], &[1 << 40][..])
-        );
+        assert_eq!((&found.merges[..], &found.merge_counts[..]), (&[(97, 98)][..], &[1 << 40][..]));
         let found = merges(&[("ab", u64::MAX), ("xyz", u64::MAX)]).unwrap();
         assert_eq!(found.merge_counts, [u64::MAX; 3]);
         assert_eq!(merges(&[("aba", u64::MAX), ("ab", 1)]), Err(Error::CountOverflow));
@@ -196,32 +174,17 @@ fn huge_counts_win_and_do_not_wrap() {
 #[test]
 fn the_order_of_pieces_matters_to_first_seen_alone() {
     for ties in [Ties::SmallestIds, Ties::SmallestTokens] {
-        for pieces in [
-            ["bbbaaaddddcccc", "aaabbbccccdddd"],
-            ["aaabbbccccdddd", "bbbaaaddddcccc"],
-        ] {
-            let found = trained(
-                &counts(&pieces.map(|piece| (piece, 1))),
-                &options(Alphabet::Bytes, ties),
-            )
-            .unwrap();
+        for pieces in [["bbbaaaddddcccc", "aaabbbccccdddd"], ["aaabbbccccdddd", "bbbaaaddddcccc"]] {
+            let found = trained(&counts(&pieces.map(|piece| (piece, 1))), &options(Alphabet::Bytes, ties)).unwrap();
             // (c, c) and (d, d) tie at 6, (a, a) and (b, b) at 4.
             assert_eq!(found.merges[..2], [(99, 99), (100, 100)]);
         }
         for pieces in [["bbbaaa", "xy"], ["xy", "bbbaaa"]] {
-            let found = trained(
-                &counts(&pieces.map(|piece| (piece, 1))),
-                &options(Alphabet::Bytes, ties),
-            )
-            .unwrap();
+            let found = trained(&counts(&pieces.map(|piece| (piece, 1))), &options(Alphabet::Bytes, ties)).unwrap();
             assert_eq!(found.merges[0], (97, 97));
         }
     }
-    let first = |piece| {
-        trained(&counts(&[(piece, 1)]), &options(Alphabet::Bytes, Ties::FirstSeen))
-            .unwrap()
-            .merges[0]
-    };
+    let first = |piece| trained(&counts(&[(piece, 1)]), &options(Alphabet::Bytes, Ties::FirstSeen)).unwrap().merges[0];
     assert_eq!(first("bbbaaaddddcccc"), (100, 100));
     assert_eq!(first("aaabbbccccdddd"), (99, 99));
 }
@@ -229,25 +192,16 @@ fn the_order_of_pieces_matters_to_first_seen_alone() {
 #[test]
 fn an_empty_corpus_and_a_corpus_that_runs_out() {
     for (alphabet, ties) in ALPHABETS.iter().flat_map(|&alphabet| TIES.map(|ties| (alphabet, ties))) {
-        let options = TrainOptions {
-            vocab_size: Some(1000),
-            ..options(alphabet, ties)
-        };
+        let options = TrainOptions { vocab_size: Some(1000), ..options(alphabet, ties) };
         for pieces in [&[][..], &[(" ", 7)]] {
             let found = trained(&counts(pieces), &options).unwrap();
             assert!(found.exhausted && found.merges.is_empty());
         }
         let found = trained(&counts(&[("abc", 2)]), &options).unwrap();
         assert!(found.exhausted && found.merges.len() == 2);
-        let short = TrainOptions {
-            max_token_length: Some(2),
-            ..options.clone()
-        };
+        let short = TrainOptions { max_token_length: Some(2), ..options.clone() };
         assert!(trained(&counts(&[("abc", 2)]), &short).unwrap().exhausted);
-        let often = TrainOptions {
-            min_count: 3,
-            ..options
-        };
+        let often = TrainOptions { min_count: 3, ..options };
         assert!(!trained(&counts(&[("abc", 2)]), &often).unwrap().exhausted);
     }
 }
@@ -255,35 +209,15 @@ fn an_empty_corpus_and_a_corpus_that_runs_out() {
 #[test]
 fn wrong_arguments_name_the_numbers() {
     let message = |options: &TrainOptions, piece| trained(&counts(&[(piece, 1)]), options).unwrap_err().to_string();
-    let bytes = TrainOptions {
-        vocab_size: Some(300),
-        reserved: 60,
-        ..options(Alphabet::Bytes, Ties::SmallestIds)
-    };
+    let bytes = TrainOptions { vocab_size: Some(300), reserved: 60, ..options(Alphabet::Bytes, Ties::SmallestIds) };
     let expected = "vocab_size=300 is below the 256 bytes of the alphabet plus 60 special tokens: ask for at least 316";
     assert_eq!(message(&bytes, "x"), expected);
-    let characters = TrainOptions {
-        alphabet: Alphabet::Characters,
-        vocab_size: Some(62),
-        ..bytes.clone()
-    };
+    let characters = TrainOptions { alphabet: Alphabet::Characters, vocab_size: Some(62), ..bytes.clone() };
     let expected =
         "vocab_size=62 is below the 3 characters of the alphabet plus 60 special tokens: ask for at least 63";
     assert_eq!(message(&characters, "añb"), expected);
-    assert!(
-        message(
-            &TrainOptions {
-                min_count: 0,
-                ..bytes.clone()
-            },
-            "x"
-        )
-        .contains("min_count=0")
-    );
-    let all = TrainOptions {
-        vocab_size: Some(316),
-        ..bytes
-    };
+    assert!(message(&TrainOptions { min_count: 0, ..bytes.clone() }, "x").contains("min_count=0"));
+    let all = TrainOptions { vocab_size: Some(316), ..bytes };
     assert_eq!(trained(&counts(&[("aaaa", 1)]), &all).unwrap().merges, []);
 
     let mut pieces = counts(&[("ab", 1)]);
@@ -304,10 +238,7 @@ fn a_long_passage_that_occurs_twice_takes_no_quadratic_work() {
     };
     let twice = |length: usize| counts(&[(&passage[..length].repeat(2), 1)]);
     for ties in TIES {
-        let options = TrainOptions {
-            min_count: 2,
-            ..options(Alphabet::Characters, ties)
-        };
+        let options = TrainOptions { min_count: 2, ..options(Alphabet::Characters, ties) };
         let short = twice(400);
         assert_eq!(trained(&short, &options).unwrap(), naive::train(&short, &options));
 
@@ -319,15 +250,8 @@ fn a_long_passage_that_occurs_twice_takes_no_quadratic_work() {
             lengths.push(lengths[left as usize] + lengths[right as usize]);
         }
         let longest = *lengths.iter().max().unwrap();
-        assert!(
-            longest > passage.len() - 100,
-            "{ties:?}: the longest token has {longest} symbols"
-        );
-        assert!(
-            ticker.total() < 50 * passage.len() as u64,
-            "{ties:?}: {} units of work",
-            ticker.total()
-        );
+        assert!(longest > passage.len() - 100, "{ties:?}: the longest token has {longest} symbols");
+        assert!(ticker.total() < 50 * passage.len() as u64, "{ties:?}: {} units of work", ticker.total());
     }
 }
 
@@ -335,10 +259,7 @@ fn a_long_passage_that_occurs_twice_takes_no_quadratic_work() {
 #[test]
 fn a_long_run_takes_linear_work() {
     for ties in TIES {
-        let options = TrainOptions {
-            min_count: 2,
-            ..options(Alphabet::Bytes, ties)
-        };
+        let options = TrainOptions { min_count: 2, ..options(Alphabet::Bytes, ties) };
         let mut callback = go_on;
         let mut ticker = Ticker::new(&mut callback);
         let found = train_tuned(&counts(&[(&"a".repeat(1 << 20), 1)]), &options, &mut ticker, None).unwrap();
@@ -357,46 +278,25 @@ fn the_callback_hears_of_progress_and_may_stop() {
     let text = random_text(&mut Random::new(3), &['a', 'b', 'c', 'd'], 300_000);
     let pieces = counts(&[(&text, 1)]);
     for ties in TIES {
-        let options = TrainOptions {
-            vocab_size: Some(2000),
-            ..options(Alphabet::Bytes, ties)
-        };
+        let options = TrainOptions { vocab_size: Some(2000), ..options(Alphabet::Bytes, ties) };
         let mut heard = Vec::new();
         let found = train(&pieces, &options, &mut |progress| {
             heard.push(progress);
             ControlFlow::Continue(())
         })
         .unwrap();
-        assert_eq!(
-            heard[0],
-            Progress {
-                merges: 0,
-                planned: None,
-                best_count: 0
-            }
-        );
+        assert_eq!(heard[0], Progress { merges: 0, planned: None, best_count: 0 });
         let last = *heard.last().unwrap();
         let merges = found.merges.len() as u64;
         let best_count = *found.merge_counts.last().unwrap();
-        assert_eq!(
-            last,
-            Progress {
-                merges,
-                planned: Some(2000 - 256),
-                best_count
-            }
-        );
+        assert_eq!(last, Progress { merges, planned: Some(2000 - 256), best_count });
         assert!(heard.is_sorted_by_key(|progress| progress.merges));
 
         for stop in 0..heard.len().min(5) {
             let mut calls = 0;
             let found = train(&pieces, &options, &mut |_| {
                 calls += 1;
-                if calls > stop {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
+                if calls > stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             // A faster run may have fewer calls, but at least the first and the last.
             assert!(found == Err(Error::Interrupted) || stop > 1);

@@ -23,18 +23,8 @@ pub(super) struct Ticker<'a> {
 
 impl<'a> Ticker<'a> {
     pub(super) fn new(callback: &'a mut dyn FnMut(Progress) -> ControlFlow<()>) -> Self {
-        let progress = Progress {
-            merges: 0,
-            planned: None,
-            best_count: 0,
-        };
-        Ticker {
-            callback,
-            progress,
-            work: 0,
-            total: 0,
-            last: Instant::now(),
-        }
+        let progress = Progress { merges: 0, planned: None, best_count: 0 };
+        Ticker { callback, progress, work: 0, total: 0, last: Instant::now() }
     }
 
     /// Notes `units` of work; `Interrupted` if the callback was due and said so.
@@ -47,21 +37,13 @@ impl<'a> Ticker<'a> {
     #[cold]
     fn look(&mut self) -> Result<()> {
         self.total += std::mem::take(&mut self.work);
-        if self.last.elapsed() < PERIOD {
-            Ok(())
-        } else {
-            self.call()
-        }
+        if self.last.elapsed() < PERIOD { Ok(()) } else { self.call() }
     }
 
     /// Calls the callback now.
     pub(super) fn call(&mut self) -> Result<()> {
         self.last = Instant::now();
-        if (self.callback)(self.progress).is_break() {
-            Err(Error::Interrupted)
-        } else {
-            Ok(())
-        }
+        if (self.callback)(self.progress).is_break() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// All work noted so far.

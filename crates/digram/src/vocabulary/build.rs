@@ -6,6 +6,7 @@ use super::spelling::Spellings;
 use super::{NONE, RuleSet, Symbols, Tokens, Unknown, Vocabulary, Whole};
 use crate::merge::{Below, Merge, Scratch, merge_symbols};
 use crate::{Error, Result};
+use std::collections::BTreeSet;
 
 /// A special token: its marker and its id.
 pub type Special = (String, u32);
@@ -37,11 +38,7 @@ impl Base {
                         None => _ = others.insert(symbol, id),
                     }
                 }
-                Symbols::Characters {
-                    ascii,
-                    others,
-                    unknown: unknown.clone(),
-                }
+                Symbols::Characters { ascii, others, unknown: unknown.clone() }
             }
         }
     }
@@ -59,11 +56,7 @@ impl Base {
                     Unknown::Bytes(ids) => bytes(ids),
                     Unknown::Error | Unknown::Token(_) => Vec::new(),
                 };
-                tokens.extend(
-                    characters
-                        .iter()
-                        .map(|&(symbol, id)| (id, symbol.to_string().into_bytes())),
-                );
+                tokens.extend(characters.iter().map(|&(symbol, id)| (id, symbol.to_string().into_bytes())));
                 tokens
             }
         }
@@ -76,11 +69,7 @@ fn table<'a>(
     more: &[u32],
     specials: &[Special],
 ) -> Result<Tokens> {
-    let ids = tokens
-        .clone()
-        .map(|(id, _)| id)
-        .chain(more.iter().copied())
-        .chain(specials.iter().map(|s| s.1));
+    let ids = tokens.clone().map(|(id, _)| id).chain(more.iter().copied()).chain(specials.iter().map(|s| s.1));
     let mut table = Tokens::default();
     if let Some(highest) = ids.clone().max() {
         table.reserve(u64::from(highest), ids.count())?;
@@ -112,9 +101,9 @@ fn add_specials(tokens: &mut Tokens, specials: &[Special]) -> Result<()> {
 /// The unknown token must be there, or decoding would meet a gap.
 fn check_unknown(tokens: &Tokens, base: &Base) -> Result<()> {
     match base {
-        Base::Characters(_, Unknown::Token(id)) if !tokens.contains(*id) => Err(Error::Vocabulary(format!(
-            "the unknown token has id {id}, which no token has"
-        ))),
+        Base::Characters(_, Unknown::Token(id)) if !tokens.contains(*id) => {
+            Err(Error::Vocabulary(format!("the unknown token has id {id}, which no token has")))
+        }
         _ => Ok(()),
     }
 }
@@ -127,14 +116,10 @@ impl Vocabulary {
     pub fn from_merges(base: &Base, merges: &[(u32, u32, u32)], specials: &[Special]) -> Result<Self> {
         let symbols = base.tokens();
         let made: Vec<u32> = merges.iter().map(|m| m.2).collect();
-        let mut tokens = table(
-            symbols.iter().map(|(id, bytes)| (*id, bytes.as_slice())),
-            &made,
-            specials,
-        )?;
+        let mut tokens = table(symbols.iter().map(|(id, bytes)| (*id, bytes.as_slice())), &made, specials)?;
         let mut pairs = PairTable::with_capacity(merges.len());
         let mut parts = vec![Parts::default(); tokens.len()];
-        let mut not_canonical = Vec::new();
+        let mut not_canonical = BTreeSet::new();
         for (rank, &(left, right, id)) in (0..).zip(merges) {
             tokens.join(id, left, right)?;
             if !pairs.add(left, right, Merge { rank, id }) {
@@ -142,24 +127,19 @@ impl Vocabulary {
                     "merge {rank} repeats the pair ({left}, {right}) of an earlier one"
                 )));
             }
-            parts[id as usize] = Parts {
-                left,
-                right,
-                rank: rank + 1,
-            };
-            if !stay_apart(&pairs, &parts, left, right, rank) {
-                not_canonical.push(id);
+            parts[id as usize] = Parts { left, right, rank: rank + 1 };
+            // Parts that their own symbols do not end in never meet.
+            let lost = [left, right].iter().any(|part| not_canonical.contains(part));
+            if lost || !stay_apart(&pairs, &parts, left, right, rank) {
+                not_canonical.insert(id);
             }
         }
         if repeats_a_symbol(base) {
-            not_canonical = made; // two ids spell one symbol: no token is sure to encode to itself
+            not_canonical = made.into_iter().collect(); // two ids spell one symbol: no token is sure to encode to itself
         }
-        not_canonical.sort_unstable();
         let whole = not_canonical.is_empty().then(|| {
             let mut whole = Whole::with_capacity(tokens.len());
-            base.piece_ids()
-                .chain(made_ids(merges))
-                .for_each(|id| whole.add(&tokens, id));
+            base.piece_ids().chain(made_ids(merges)).for_each(|id| whole.add(&tokens, id));
             whole
         });
         add_specials(&mut tokens, specials)?;
@@ -171,7 +151,7 @@ impl Vocabulary {
             rules,
             whole,
             merges: merges.to_vec(),
-            not_canonical,
+            not_canonical: not_canonical.into_iter().collect(),
         })
     }
 
@@ -194,17 +174,11 @@ impl Vocabulary {
             match bytes {
                 [] => return Err(Error::Vocabulary(format!("token {id} is empty"))),
                 _ if first != id => {
-                    return Err(Error::Vocabulary(format!(
-                        "tokens {first} and {id} have the same bytes"
-                    )));
+                    return Err(Error::Vocabulary(format!("tokens {first} and {id} have the same bytes")));
                 }
                 [byte] => ids[*byte as usize] = id,
                 _ => spellings.for_each_split(i, &mut prefixes, |left, right| {
-                    pairs.add(
-                        ranked[left as usize].1,
-                        ranked[right as usize].1,
-                        Merge { rank: id, id },
-                    );
+                    pairs.add(ranked[left as usize].1, ranked[right as usize].1, Merge { rank: id, id });
                 }),
             }
         }
@@ -213,20 +187,9 @@ impl Vocabulary {
         ranked.iter().for_each(|&(_, id)| whole.add(&tokens, id));
         add_specials(&mut tokens, specials)?;
         let rules = RuleSet::Pairs(pairs);
-        let mut new = Self {
-            tokens,
-            symbols: base.symbols(),
-            rules,
-            whole: None,
-            merges: Vec::new(),
-            not_canonical: Vec::new(),
-        };
-        new.recover(
-            ranked
-                .iter()
-                .filter(|(bytes, _)| bytes.len() > 1)
-                .map(|&(bytes, id)| (bytes, id)),
-        );
+        let mut new =
+            Self { tokens, symbols: base.symbols(), rules, whole: None, merges: Vec::new(), not_canonical: Vec::new() };
+        new.recover(ranked.iter().filter(|(bytes, _)| bytes.len() > 1).map(|&(bytes, id)| (bytes, id)));
         new.whole = Some(whole);
         Ok(new)
     }
@@ -261,11 +224,8 @@ impl Vocabulary {
         let repeats = first.iter().zip(0..).any(|(&first, i)| first != i);
         let mut prefixes = Vec::new();
         let rules = if repeats {
-            let mut table = PassTable {
-                spelling: first.clone(),
-                joined: Default::default(),
-                entries: Default::default(),
-            };
+            let mut table =
+                PassTable { spelling: first.clone(), joined: Default::default(), entries: Default::default() };
             for (i, &spelling) in first.iter().enumerate().skip(prefix.len()) {
                 table.entries.entry(spelling).or_default().push(i as u32);
                 if spelling as usize == i {
@@ -280,14 +240,7 @@ impl Vocabulary {
             for i in prefix.len()..list.len() {
                 spellings.for_each_split(i, &mut prefixes, |left, right| {
                     if left.max(right) < i as u32 {
-                        table.add(
-                            left,
-                            right,
-                            Merge {
-                                rank: i as u32,
-                                id: i as u32,
-                            },
-                        );
+                        table.add(left, right, Merge { rank: i as u32, id: i as u32 });
                     }
                 });
             }
@@ -295,20 +248,11 @@ impl Vocabulary {
         };
         let mut whole = Whole::with_capacity(list.len());
         let merged = (prefix.len() as u32..).take(list.len() - prefix.len());
-        base.piece_ids()
-            .chain(merged.clone())
-            .for_each(|id| whole.add(&tokens, id));
+        base.piece_ids().chain(merged.clone()).for_each(|id| whole.add(&tokens, id));
         add_specials(&mut tokens, specials)?;
         check_unknown(&tokens, &base)?;
         let symbols = base.symbols();
-        let mut new = Self {
-            tokens,
-            symbols,
-            rules,
-            whole: None,
-            merges: Vec::new(),
-            not_canonical: Vec::new(),
-        };
+        let mut new = Self { tokens, symbols, rules, whole: None, merges: Vec::new(), not_canonical: Vec::new() };
         new.recover(merged.map(|id| (list[id as usize], id)));
         new.whole = new.is_canonical().then_some(whole);
         Ok(new)

@@ -131,10 +131,7 @@ impl Vocabulary {
                 out.extend(piece.iter().map(|&byte| ids[byte as usize]));
                 match out[from..].iter().position(|&id| id == NONE) {
                     None => Ok(()),
-                    Some(i) => Err(Error::UnknownByte {
-                        byte: piece[i],
-                        place: Place::Byte(offset + i),
-                    }),
+                    Some(i) => Err(Error::UnknownByte { byte: piece[i], place: Place::Byte(offset + i) }),
                 }
             }
             Symbols::Characters { ascii, others, unknown } => {
@@ -148,10 +145,7 @@ impl Vocabulary {
                         match unknown {
                             _ if id != NONE => out.push(id),
                             Unknown::Error => {
-                                return Err(Error::UnknownCharacter {
-                                    symbol,
-                                    place: Place::Byte(at),
-                                });
+                                return Err(Error::UnknownCharacter { symbol, place: Place::Byte(at) });
                             }
                             Unknown::Token(id) => out.push(*id),
                             Unknown::Bytes(ids) => {
@@ -164,10 +158,7 @@ impl Vocabulary {
                     for &byte in chunk.invalid() {
                         match unknown {
                             Unknown::Error => {
-                                return Err(Error::UnknownByte {
-                                    byte,
-                                    place: Place::Byte(at),
-                                });
+                                return Err(Error::UnknownByte { byte, place: Place::Byte(at) });
                             }
                             Unknown::Token(id) => out.push(*id),
                             Unknown::Bytes(ids) => out.push(ids[byte as usize]),
@@ -200,10 +191,7 @@ struct Whole {
 
 impl Whole {
     fn with_capacity(n: usize) -> Self {
-        Self {
-            table: HashTable::with_capacity(n),
-            ..Self::default()
-        }
+        Self { table: HashTable::with_capacity(n), ..Self::default() }
     }
 
     fn add(&mut self, tokens: &Tokens, id: u32) {
@@ -219,8 +207,6 @@ impl Whole {
         if piece.len() > self.longest {
             return None;
         }
-        self.table
-            .find(self.hasher.hash_one(piece), |&id| tokens.written(id) == Some(piece))
-            .copied()
+        self.table.find(self.hasher.hash_one(piece), |&id| tokens.written(id) == Some(piece)).copied()
     }
 }

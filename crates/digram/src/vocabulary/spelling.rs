@@ -52,12 +52,7 @@ impl<'a> Spellings<'a> {
             powers[i] = times(powers[i - 1], BASE);
         }
         let by_hash = HashMap::with_capacity_and_hasher(strings.len(), FixedState::default());
-        let mut new = Self {
-            strings,
-            by_hash,
-            first: Vec::with_capacity(strings.len()),
-            powers,
-        };
+        let mut new = Self { strings, by_hash, first: Vec::with_capacity(strings.len()), powers };
         for (i, string) in strings.iter().enumerate() {
             let first = match new.find(hash(string), string) {
                 Ok(known) => known,

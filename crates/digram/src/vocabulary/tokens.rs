@@ -132,9 +132,7 @@ impl Tokens {
         }
         let length = self.length(left) + self.length(right);
         if length > LONGEST {
-            return Err(Error::Vocabulary(format!(
-                "token {id} would be longer than {LONGEST} bytes"
-            )));
+            return Err(Error::Vocabulary(format!("token {id} would be longer than {LONGEST} bytes")));
         }
         let entry = if length <= STORED {
             let start = self.store.len() as u64;
@@ -143,20 +141,11 @@ impl Tokens {
                 let Entry::Stored { start, length, .. } = self.entry(part) else {
                     unreachable!("a short token is stored")
                 };
-                self.store
-                    .extend_from_within(start as usize..start as usize + length as usize);
+                self.store.extend_from_within(start as usize..start as usize + length as usize);
             }
-            Entry::Stored {
-                start,
-                length: length as u32,
-                special: false,
-            }
+            Entry::Stored { start, length: length as u32, special: false }
         } else {
-            Entry::Joined {
-                left,
-                right,
-                length: length as u32,
-            }
+            Entry::Joined { left, right, length: length as u32 }
         };
         self.fill(id, entry)
     }
@@ -195,10 +184,7 @@ mod tests {
             assert_eq!(tokens.bytes(id).unwrap(), want);
             assert_eq!(tokens.length(id), want.len() as u64);
         }
-        assert!(
-            tokens.store.len() < 300,
-            "tokens of up to 4,096 bytes are not all written out"
-        );
+        assert!(tokens.store.len() < 300, "tokens of up to 4,096 bytes are not all written out");
         assert_eq!(tokens.bytes(12), None);
         assert_eq!(tokens.bytes(u32::MAX), None);
     }
