@@ -227,6 +227,24 @@ fn wrong_arguments_name_the_numbers() {
     assert!(trained(&pieces, &options(Alphabet::Bytes, Ties::SmallestIds)).is_ok());
 }
 
+/// Real text, whole and in words, until nothing occurs twice.
+#[test]
+fn equals_the_definition_on_its_own_source() {
+    let text = include_str!("order.rs");
+    let words: Vec<_> = text.split_inclusive(' ').map(|word| (word, 1)).collect();
+    for pieces in [counts(&[(text, 1)]), counts(&words)] {
+        for ties in TIES {
+            let options = TrainOptions {
+                min_count: 2,
+                ..options(Alphabet::Characters, ties)
+            };
+            let found = trained(&pieces, &options).unwrap();
+            assert!(found.merges.len() > 300, "{ties:?}: {} merges", found.merges.len());
+            assert_eq!(found, naive::train(&pieces, &options), "{ties:?}");
+        }
+    }
+}
+
 /// A random passage, twice: nearly all of it occurs exactly twice, and is joined pair by pair to tokens whose lengths add
 /// up to the square of the text. The work must stay near n log n all the same.
 #[test]
