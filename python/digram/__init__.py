@@ -7,7 +7,8 @@
     assert tok.decode(ids) == "lowest newer"
     tok.save("my.digram.json")
 
-`digram.reference` holds the same in plain Python, to be read; it works without the engine. Names are loaded when they are first used.
+`digram.reference` holds the same in plain Python, to be read; it works without the engine. Names are loaded when they
+are first used.
 """
 
 from importlib import import_module

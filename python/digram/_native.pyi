@@ -5,6 +5,8 @@ from typing import Any, final
 
 from typing_extensions import Buffer
 
+__all__: list[str]
+
 @final
 class Allowed:
     """Special tokens that a call lets through; made by `Encoder.allow`."""

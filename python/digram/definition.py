@@ -27,8 +27,8 @@ class Definition:
     kind "ranks": `tokens` are byte strings and `ids` their ids; lower ids merge first.
     kind "list": `tokens` is an ordered token list; the position is the id.
 
-    `characters` are the base symbols of a character alphabet of kind "merges", with ids from 0. `unknown` is "error", "bytes" (256 byte
-    tokens follow the characters) or the special token that stands in for unknown characters.
+    `characters` are the base symbols of a character alphabet of kind "merges", with ids from 0. `unknown` is "error",
+    "bytes" (256 byte tokens follow the characters) or the special token that stands in for unknown characters.
     """
 
     kind: Kind
@@ -59,19 +59,19 @@ class Definition:
         return _definition, (values,)
 
     def build(self) -> _native.Encoder:
-        """The engine's tokenizer. VocabularyError names a contradiction, PatternError a pattern that does not compile."""
+        """The engine's tokenizer. VocabularyError names a contradiction, PatternError a bad pattern."""
         specials = list(self.special_tokens.items())
         unknown_id = None
         if self.unknown not in ("error", "bytes"):
             unknown_id = self.special_tokens.get(self.unknown)
             if unknown_id is None:
                 raise VocabularyError(
-                    f"unknown={self.unknown!r} is no special token: it is \"error\", \"bytes\" or one of the special tokens"
+                    f'unknown={self.unknown!r} is no special token: it is "error", "bytes" or one of the special tokens'
                 )
         if self.kind == "merges":
             characters = self.alphabet == "characters"
             return _native.Encoder.from_merges(
-                _aligned(triples(self.merges, self.first_merge)),
+                triples(self.merges, self.first_merge),
                 characters=self.characters if characters else None,
                 unknown_id=unknown_id,
                 first_byte_id=len(self.characters) if self.unknown == "bytes" and characters else None,
@@ -80,12 +80,12 @@ class Definition:
             )
         joined, ends = b"".join(self.tokens), array("Q", accumulate(map(len, self.tokens)))
         if self.kind == "ranks":
-            return _native.Encoder.from_ranks(joined, _aligned(ends), _aligned(self.ids), specials=specials, split=self.pattern)
+            return _native.Encoder.from_ranks(joined, ends, self.ids, specials=specials, split=self.pattern)
         if self.unknown == "bytes":
             raise VocabularyError('unknown="bytes" needs byte tokens, which an ordered token list does not have')
         return _native.Encoder.from_list(
             joined,
-            _aligned(ends),
+            ends,
             self.alphabet == "characters",
             unknown_id=unknown_id,
             specials=specials,
@@ -106,7 +106,7 @@ def triples(pairs: array[int], first: int) -> array[int]:
 
 
 def special_ids(special_tokens: Iterable[str] | Mapping[str, int], first: int) -> Mapping[str, int]:
-    """Ids of special tokens: those of a mapping, or `first` and up in the order given. ValueError for an empty or repeated one."""
+    """Ids of special tokens: those of a mapping, or `first` and up. ValueError for an empty or repeated one."""
     if isinstance(special_tokens, str):
         raise TypeError(f"special_tokens must be a list of strings, not the string {special_tokens!r}")
     given = list(special_tokens)
@@ -122,7 +122,3 @@ def special_ids(special_tokens: Iterable[str] | Mapping[str, int], first: int) -
     if isinstance(special_tokens, Mapping):
         return MappingProxyType(dict(zip(names, special_tokens.values(), strict=True)))
     return MappingProxyType({name: first + i for i, name in enumerate(names)})
-
-
-def _aligned(a):
-    return a if a else memoryview(array(a.typecode, [0]))[:0]

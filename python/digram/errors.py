@@ -12,8 +12,8 @@
     └── UserWarning
         └── TrainingWarning          training ended with fewer ids than asked for
 
-Arguments outside their range raise ValueError, items of a wrong type TypeError with their index, and counts above 2^64 - 1
-OverflowError. Files that cannot be opened raise the operating system's errors.
+Arguments outside their range raise ValueError, items of a wrong type TypeError with their index, and counts above 2^64
+- 1 OverflowError. Files that cannot be opened raise the operating system's errors.
 """
 
 __all__ = [

@@ -14,7 +14,7 @@ __all__ = ["written_whole"]
 
 @contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """A UTF-8 text file that appears under `path` when the block ends without an error; an old file stays until then."""
+    """A UTF-8 text file that appears under `path` when the block ends well; an old file stays until then."""
     path = Path(path)
     if path.is_symlink():
         path = path.resolve()  # write where the link points, and keep the link

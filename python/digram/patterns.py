@@ -1,13 +1,13 @@
 r"""The named split patterns: regular expressions that cut a document into pieces before merging.
 
-    gpt2             the pattern of GPT-2 (openai/gpt-2, encoder.py): contractions, letters, numbers, others, white space
+    gpt2             the pattern of GPT-2 (openai/gpt-2, encoder.py): contractions, letters, numbers, others, spaces
     cl100k           the pattern of cl100k_base in tiktoken 0.8 and later (tiktoken_ext/openai_public.py); the default
-    cl100k-classic   the same as first published, found in Llama 3, in most tokenizer.json files and in older tiktoken:
-                     it differs where a text ends in line ends followed by other white space
-    o200k            the pattern of o200k_base (tiktoken_ext/openai_public.py): by letter case, marks are part of words
+    cl100k-classic   the same as first published, found in Llama 3, in most tokenizer.json files and in older
+                     tiktoken: it differs where a text ends in line ends followed by other white space
+    o200k            the pattern of o200k_base (tiktoken_ext/openai_public.py): by letter case, marks belong to words
 
-All classes (`\p{L}`, `\p{N}`, `\s` ...) are those of Unicode 16. The engine serves these patterns by scanners of its own, in time
-linear in the text; any other pattern goes to a general regular expression engine.
+All classes (`\p{L}`, `\p{N}`, `\s` ...) are those of Unicode 16. The engine serves these patterns by scanners of its
+own, in time linear in the text; any other pattern goes to a general regular expression engine.
 """
 
 __all__ = ["CL100K", "CL100K_CLASSIC", "GPT2", "NAMED", "O200K", "UNICODE_VERSION", "pattern"]

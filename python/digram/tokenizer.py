@@ -28,13 +28,14 @@ Specials = Collection[str] | Literal["all"]
 class Tokenizer:
     """A frozen tokenizer; made by `digram.train`, `digram.load` and `digram.from_token_list`.
 
-    It may be shared between threads, pickled and forked. Text is str or bytes. In a str, pairs of surrogates are joined and
-    lone ones become U+FFFD; bytes need not be UTF-8.
+    It may be shared between threads, pickled and forked. Text is str or bytes. In a str, pairs of surrogates are
+    joined and lone ones become U+FFFD; bytes need not be UTF-8.
 
     Special tokens: by default all text is ordinary, so a user who types a marker gets its characters, never its id.
-    `allowed_special` is a set of special tokens that become their ids where they stand in the text, or "all": for text you
-    trust. `disallowed_special` is a set of strings that raise SpecialTokenError, or "all" for every special token that is not
-    allowed. `add_special_tokens` adds what the vocabulary's file puts around a text; digram's own vocabularies add nothing.
+    `allowed_special` is a set of special tokens that become their ids where they stand in the text, or "all": for text
+    you trust. `disallowed_special` is a set of strings that raise SpecialTokenError, or "all" for every special token
+    that is not allowed. `add_special_tokens` adds what the vocabulary's file puts around a text; digram's own
+    vocabularies add nothing.
     """
 
     def __init__(self, definition: Definition) -> None:
@@ -59,8 +60,8 @@ class Tokenizer:
     ) -> list[int]:
         """The ids of a text.
 
-        UnknownSymbolError names a character that a character alphabet lacks, SpecialTokenError a disallowed special token,
-        each with its position; PatternError says that the split pattern backtracks without end.
+        UnknownSymbolError names a character that a character alphabet lacks, SpecialTokenError a disallowed special
+        token, each with its position; PatternError says that the split pattern backtracks without end.
         """
         return self._encoder.encode(text, *self._specials(allowed_special, disallowed_special))
 
@@ -108,7 +109,8 @@ class Tokenizer:
     ) -> list[int]:
         """The number of ids of each text."""
         specials = self._specials(allowed_special, disallowed_special)
-        return array("Q", self._encoder.count_batch(_texts(texts), *specials, threads=_threads.checked(threads))).tolist()
+        counts = self._encoder.count_batch(_texts(texts), *specials, threads=_threads.checked(threads))
+        return array("Q", counts).tolist()
 
     # Ids to text
 
@@ -207,10 +209,10 @@ class Tokenizer:
         return 0 <= id < self.n_vocab and self._encoder.is_special(id)
 
     def to_token_list(self) -> list[str] | list[bytes]:
-        """The ordered token list with the same ids, for `from_token_list`: base symbols first, then merged tokens, no special ones.
+        """The ordered token list with the same ids, for `from_token_list`; without special tokens.
 
-        Strings for a character alphabet, else bytes. It spells every token out, which of a vocabulary trained without a split on
-        repetitive text can take much memory. VocabularyError where no such list gives the same ids.
+        Strings for a character alphabet, else bytes. It spells every token out, which of a vocabulary trained without
+        a split on repetitive text can take much memory. VocabularyError where no such list gives the same ids.
         """
         if self.unknown == "bytes":
             raise VocabularyError('unknown="bytes" has byte tokens, which an ordered token list of strings cannot hold')
@@ -221,7 +223,7 @@ class Tokenizer:
                 raise VocabularyError("this vocabulary is not canonical, so no ordered token list gives the same ids")
             ids = [id for id in self.vocab if not self.is_special(id)]
             if ids != list(range(len(ids))):
-                raise VocabularyError("the ids of this vocabulary have gaps, so no ordered token list gives the same ids")
+                raise VocabularyError("the ids have gaps, so no ordered token list gives the same ids")
             merged = list(self.merges.values())
             if merged != list(range(len(ids) - len(merged), len(ids))):
                 raise VocabularyError("a base symbol follows a merge, so no ordered token list gives the same ids")
@@ -229,14 +231,12 @@ class Tokenizer:
         return [token.decode() for token in tokens] if self.alphabet == "characters" else tokens
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes digram's own format, a JSON file with a version and a checksum; an old file stays until the new one is whole."""
+        """Writes digram's own JSON format; an old file stays until the new one is whole."""
         from digram.formats import digram as own
 
         own.save(self, path)
 
-    def _specials(
-        self, allowed: Specials, disallowed: Specials
-    ) -> tuple[_native.Allowed | None, list[str] | None]:
+    def _specials(self, allowed: Specials, disallowed: Specials) -> tuple[_native.Allowed | None, list[str] | None]:
         if not allowed and not disallowed:
             return None, None
         for name, given in (("allowed_special", allowed), ("disallowed_special", disallowed)):
@@ -293,9 +293,10 @@ def from_token_list(
 ) -> Tokenizer:
     """A tokenizer of an ordered token list: entry i says "wherever two neighbours spell entry i, replace them by i".
 
-    The entries of one symbol that begin the list (characters of str tokens, bytes of bytes tokens) are the base symbols;
-    of a repeated one the last id counts. Entries apply in order, one left-to-right pass each; both parts must be earlier
-    entries, any split counts, and an entry without such a split never matches. Special tokens have the ids after the list.
+    The entries of one symbol that begin the list (characters of str tokens, bytes of bytes tokens) are the base
+    symbols; of a repeated one the last id counts. Entries apply in order, one left-to-right pass each; both parts must
+    be earlier entries, any split counts, and an entry without such a split never matches. Special tokens have the ids
+    after the list.
     """
     if isinstance(tokens, (str, bytes)):
         raise TypeError(f"tokens must be a list of str or of bytes, not one {type(tokens).__name__}")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from digram import _native, _threads
 from digram._text import whole_characters
 from digram.definition import Alphabet, Definition, special_ids
-from digram.errors import TextError, TrainingWarning
+from digram.errors import TrainingWarning
 from digram.patterns import pattern
 from digram.tokenizer import Text, Tokenizer
 
@@ -25,13 +25,14 @@ Ties = Literal["smallest-ids", "smallest-tokens", "first-seen"]
 
 _TIES = ("smallest-ids", "smallest-tokens", "first-seen")
 
-# Texts are handed to the engine in batches of about this many characters, so that all threads have work and memory stays small.
+# Texts are handed to the engine in batches of about this many characters, so that all threads have work and memory
+# stays small.
 _BATCH = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far training has come: first "counting" (documents and characters read), then "merging" (merges of planned)."""
+    """How far training has come: "counting" (documents, characters) and then "merging" (merges of planned)."""
 
     stage: Literal["counting", "merging"]
     documents: int = 0
@@ -44,11 +45,11 @@ class Progress:
 class PieceCounts:
     """Distinct pieces of texts with how often each occurs: all that training needs to know of a corpus.
 
-    Counts add up (`merge`), so a corpus may be counted in parts. Only the tie rule `first-seen` looks at the order of first
-    appearance; of counts that came from a mapping it is not known, and `ordered` is False.
+    Counts add up (`merge`), so a corpus may be counted in parts. Only the tie rule `first-seen` looks at the order of
+    first appearance; of counts that came from a mapping it is not known, and `ordered` is False.
 
-    `split` is a name of `digram.patterns`, a regular expression, or None for whole documents; `special_tokens` are cut out of the
-    texts first, the longest first.
+    `split` is a name of `digram.patterns`, a regular expression, or None for whole documents; `special_tokens` are cut
+    out of the texts first, the longest first.
     """
 
     def __init__(self, split: str | None = "cl100k", special_tokens: Iterable[str] = ()) -> None:
@@ -83,7 +84,8 @@ class PieceCounts:
         threads: int | None = None,
         progress: Callable[[Progress], object] | None = None,
     ) -> None:
-        """Counts the pieces of a text or of many. An item that is neither str nor bytes raises TypeError with its index.
+        """Counts the pieces of a text or of many. An item that is neither str nor bytes raises TypeError with its
+        index.
 
         After an error, or Ctrl-C, the counts hold a part of the texts.
         """
@@ -96,7 +98,9 @@ class PieceCounts:
                 progress(Progress("counting", self.documents, characters))
 
     def merge(self, other: PieceCounts) -> None:
-        """Adds all counts of `other`, which must have the same split and special tokens; its new pieces come after the ones here."""
+        """Adds all counts of `other`, which must have the same split and special tokens; its new pieces come after the
+        ones here.
+        """
         for name in ("split", "special_tokens"):
             mine, its = getattr(self, name), getattr(other, name)
             if mine != its:
@@ -161,8 +165,9 @@ def train(
     min_count         stop when the best pair occurs less often; 1 where only `vocab_size` is given
     special_tokens    markers that are cut out of the texts and get the last ids, in this order
     alphabet          "bytes": ids 0 to 255, nothing is ever unknown; "characters": those of the texts, by code point
-    ties              of the pairs with the highest count: "smallest-ids" (left id, right id), "smallest-tokens" (left token,
-                      right token, as strings), "first-seen" (whose first occurrence in the current sequence comes first)
+    ties              of the pairs with the highest count: "smallest-ids" (left id, right id), "smallest-tokens"
+                      (left token, right token, as strings), "first-seen" (whose first occurrence in the current
+                      sequence comes first)
     max_token_length  never make a token of more bytes (or characters) than this
     split             cuts each document into pieces that merges never cross: a name of `digram.patterns`, a regular
                       expression, or None
@@ -171,25 +176,13 @@ def train(
     threads           for counting; default: one a core. The result does not depend on it.
     progress          called with a Progress every so often and at the end; what it raises ends training
 
-    ValueError: neither `vocab_size` nor `min_count`, `min_count` below 1, `vocab_size` below alphabet and special tokens.
-    TypeError: an item that is no text, with its index. TrainingWarning: the texts are empty, or ran out of pairs before
-    `vocab_size`.
+    ValueError: neither `vocab_size` nor `min_count`, `min_count` below 1, `vocab_size` below alphabet and special
+    tokens. TypeError: an item that is no text, with its index. TrainingWarning: the texts are empty, or ran out of
+    pairs before `vocab_size`.
     """
+    _check_numbers(vocab_size=vocab_size, min_count=min_count, max_token_length=max_token_length)
     if vocab_size is None and min_count is None:
         raise ValueError("training needs vocab_size or min_count, or it would not know when to stop")
-    for name, value, least in (
-        ("vocab_size", vocab_size, 0),
-        ("min_count", min_count, 1),
-        ("max_token_length", max_token_length, 1),
-    ):
-        if value is None:
-            continue
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise TypeError(f"{name} must be an int, not {type(value).__name__}")
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, not {value}")
-        if value >= 1 << 64:
-            raise ValueError(f"{name} must be at most 2^64 - 1, not {value}")
     for name, given, choices in (("alphabet", alphabet, ("bytes", "characters")), ("ties", ties, _TIES)):
         if given not in choices:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given!r}")
@@ -200,7 +193,7 @@ def train(
     if isinstance(texts, PieceCounts):
         counts = texts
         if special_tokens and tuple(special_tokens) != counts.special_tokens:
-            raise ValueError(f"these counts were cut at the special tokens {counts.special_tokens!r}: give none, or the same")
+            raise ValueError(f"these counts were cut at {counts.special_tokens!r}: give no special tokens, or the same")
         split = counts.split
         if ties == "first-seen" and not counts.ordered:
             raise ValueError('these counts carry no order of first appearance, which ties="first-seen" needs')
@@ -237,36 +230,40 @@ def train(
         unknown=unknown,
         merges=merges,
         split=split,
-        special_tokens={},
     )
     first = definition.first_merge + len(merges) // 2
-    tokenizer = Tokenizer(
-        Definition(
-            kind="merges",
-            alphabet=alphabet,
-            characters=symbols or "",
-            unknown=unknown,
-            merges=merges,
-            split=split,
-            special_tokens=special_ids(markers, first),
-        )
-    )
+    tokenizer = Tokenizer(replace(definition, special_tokens=special_ids(markers, first)))
     if told is not None:
         # The engine tells every so often; the end is told always, so that a bar gets there.
         planned = None if vocab_size is None else vocab_size - first - len(markers) + len(merges) // 2
         told(len(merges) // 2, planned, array("Q", learned)[-1] if learned else 0)
     if not len(counts):
         warnings.warn(
-            f"the texts are empty: the vocabulary is the bare alphabet, {tokenizer.n_vocab:,} ids", TrainingWarning, stacklevel=2
+            f"the texts are empty: the vocabulary is the bare alphabet, {tokenizer.n_vocab:,} ids",
+            TrainingWarning,
+            stacklevel=2,
         )
     elif exhausted and vocab_size is not None:
         warnings.warn(
-            f"the texts ran out of pairs after {len(merges) // 2:,} merges: the vocabulary has {tokenizer.n_vocab:,} ids, "
-            f"not {vocab_size:,}",
+            f"the texts ran out of pairs after {len(merges) // 2:,} merges: "
+            f"the vocabulary has {tokenizer.n_vocab:,} ids, not {vocab_size:,}",
             TrainingWarning,
             stacklevel=2,
         )
     return tokenizer
+
+
+def _check_numbers(**values: int | None) -> None:
+    for name, value in values.items():
+        least = 0 if name == "vocab_size" else 1  # 0 is refused with the sentence that names the alphabet
+        if value is None:
+            continue
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(f"{name} must be an int, not {type(value).__name__}")
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, not {value}")
+        if value >= 1 << 64:
+            raise ValueError(f"{name} must be at most 2^64 - 1, not {value}")
 
 
 def _merging(counts: PieceCounts, merges: int, planned: int | None, best: int) -> Progress:

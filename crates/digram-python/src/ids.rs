@@ -50,6 +50,10 @@ where
 {
     let buffer = PyBuffer::<T>::get(object).ok()?;
     let py = object.py();
+    if buffer.dimensions() != 1 {
+        let message = format!("ids must have one dimension, not {}: decode row by row", buffer.dimensions());
+        return Some(Err(PyTypeError::new_err(message)));
+    }
     let convert = |number: T| u32::try_from(number).map_err(|_| no_token(py, number));
     Some(buffer.to_vec(py).and_then(|numbers| numbers.into_iter().map(convert).collect()))
 }

@@ -9,9 +9,6 @@ use std::time::Duration;
 /// Work on fewer bytes than this is done at once, in the calling thread: it ends before anyone could press a key.
 pub const SHORT: usize = 1 << 20;
 
-/// More threads than any machine has cores would only wait for each other.
-const MOST_THREADS: usize = 512;
-
 /// Between two looks at signals, and two calls of a progress callback.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -52,7 +49,7 @@ pub fn interruptible<T: Send>(
 /// pool that lives longer would not survive a fork.
 pub fn on_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.map_or(0, |threads| threads.min(MOST_THREADS)))
+        .num_threads(threads.unwrap_or(0))
         .build_scoped(rayon::ThreadBuilder::run, |pool| pool.install(work))
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
 }

@@ -1,4 +1,4 @@
-"""Reading and writing vocabularies: each module has `load(path, ...)` and, where it can be written, `save(tokenizer, path)`."""
+"""Reading and writing vocabularies: each module has `load(path, ...)`, and `save(tokenizer, path)` if it can write."""
 
 from __future__ import annotations
 
@@ -39,4 +39,4 @@ def load(
         return own.load(path)
     if tiktoken.looks_like(start):
         return tiktoken.load(path, split=split, special_tokens=special_tokens)
-    raise FormatError(f"{Path(path)} is no vocabulary that digram reads: neither digram's own JSON nor a .tiktoken file")
+    raise FormatError(f"{Path(path)} is no vocabulary that digram reads: neither its own JSON nor a .tiktoken file")

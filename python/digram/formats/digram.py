@@ -1,17 +1,17 @@
 """digram's own format: one JSON object with a version and a checksum, a merge (or a token) a line.
 
-    format          "digram"
-    version         1
-    checksum        "sha256:" and the digest of everything but this key, as compact JSON with sorted keys
-    kind            "merges", "ranks" or "list" (see `digram.definition`)
-    alphabet        "bytes" or "characters"
-    characters      of a character alphabet: the base symbols, ids from 0
-    unknown         "error", "bytes" or a special token
-    split           null, or {"name": of digram.patterns or null, "pattern": regular expression}
-    special_tokens  marker -> id
-    merges          [left id, right id], in learned order                         (kind "merges")
-    tokens          [base64 of the bytes, id]                                     (kind "ranks")
-                    strings, or base64 of byte tokens, in order                   (kind "list")
+format          "digram"
+version         1
+checksum        "sha256:" and the digest of everything but this key, as compact JSON with sorted keys
+kind            "merges", "ranks" or "list" (see `digram.definition`)
+alphabet        "bytes" or "characters"
+characters      of a character alphabet: the base symbols, ids from 0
+unknown         "error", "bytes" or a special token
+split           null, or {"name": of digram.patterns or null, "pattern": regular expression}
+special_tokens  marker -> id
+merges          [left id, right id], in learned order                         (kind "merges")
+tokens          [base64 of the bytes, id]                                     (kind "ranks")
+                strings, or base64 of byte tokens, in order                   (kind "list")
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ def load(path: str | os.PathLike[str]) -> Tokenizer:
         raise FormatError(f'{path} is no digram file: it lacks "format": "digram"')
     version = data.get("version")
     if version != _VERSION:
-        raise FormatError(f"{path} has format version {version!r}, and this digram reads version {_VERSION}: update digram")
+        raise FormatError(f"{path} has format version {version!r}, but this digram reads {_VERSION}: update digram")
     stated = check("checksum", str)
     body = {key: value for key, value in data.items() if key not in ("format", "version", "checksum")}
     actual = _checksum(body)
     if stated != actual:
-        raise FormatError(f"{path} has the checksum {stated} but holds {actual}: it was changed or damaged; save it anew")
+        raise FormatError(f"{path} was changed or damaged: it says checksum {stated} but holds {actual}; save it anew")
     try:
         return Tokenizer(_definition(check))
     except FormatError:
@@ -100,7 +100,8 @@ def _body(definition: Definition) -> dict[str, Any]:
         flat = definition.merges
         body["merges"] = list(map(list, zip(flat[0::2], flat[1::2], strict=True)))
     elif definition.kind == "ranks":
-        body["tokens"] = [[base64.b64encode(t).decode(), i] for t, i in zip(definition.tokens, definition.ids, strict=True)]
+        pairs = zip(definition.tokens, definition.ids, strict=True)
+        body["tokens"] = [[base64.b64encode(token).decode(), id] for token, id in pairs]
     elif definition.alphabet == "characters":
         body["tokens"] = [token.decode() for token in definition.tokens]
     else:
@@ -131,7 +132,7 @@ def _definition(check: _Check) -> Definition:
     if kind == "merges":
         values["merges"] = array("I", _flat(check, "merges"))
     elif kind == "ranks":
-        pairs = check.each("tokens", lambda v: _is_list(v, 2) and isinstance(v[0], str) and _is_id(v[1]), "[base64, id]")
+        pairs = check.each("tokens", _is_ranked, "[base64, id]")
         values["tokens"] = tuple(check.base64(f"tokens[{i}][0]", token) for i, (token, _) in enumerate(pairs))
         values["ids"] = array("I", (id for _, id in pairs))
     else:
@@ -146,6 +147,10 @@ def _definition(check: _Check) -> Definition:
 def _flat(check: _Check, key: str) -> Iterator[int]:
     pairs = check.each(key, lambda v: _is_list(v, 2) and _is_id(v[0]) and _is_id(v[1]), "[left id, right id]")
     return chain.from_iterable(pairs)
+
+
+def _is_ranked(value: Any) -> bool:
+    return _is_list(value, 2) and isinstance(value[0], str) and _is_id(value[1])
 
 
 def _is_list(value: object, length: int) -> bool:

@@ -37,7 +37,7 @@ def load(
     if split is None:
         raise ValueError(
             f"{Path(path)} does not say how text is split: give split=, a name of digram.patterns "
-            '("cl100k" for cl100k_base, "o200k" for o200k_base, "gpt2" for r50k_base and p50k_base) or a regular expression'
+            '("cl100k" for cl100k_base, "o200k" for o200k_base, "gpt2" for r50k_base) or a regular expression'
         )
     tokens, ids = [], array("I")
     with open(path, "rb") as file:
@@ -46,7 +46,7 @@ def load(
             if match is None:
                 if not line.strip():
                     continue
-                raise FormatError(f"line {number} of {Path(path)} is not a base64 token, a space and a rank: {line[:60]!r}")
+                raise FormatError(f"line {number} of {Path(path)} is no base64 token and rank: {line[:60]!r}")
             try:
                 tokens.append(base64.b64decode(match[1], validate=True))
             except binascii.Error as error:

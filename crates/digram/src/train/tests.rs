@@ -234,10 +234,7 @@ fn equals_the_definition_on_its_own_source() {
     let words: Vec<_> = text.split_inclusive(' ').map(|word| (word, 1)).collect();
     for pieces in [counts(&[(text, 1)]), counts(&words)] {
         for ties in TIES {
-            let options = TrainOptions {
-                min_count: 2,
-                ..options(Alphabet::Characters, ties)
-            };
+            let options = TrainOptions { min_count: 2, ..options(Alphabet::Characters, ties) };
             let found = trained(&pieces, &options).unwrap();
             assert!(found.merges.len() > 300, "{ties:?}: {} merges", found.merges.len());
             assert_eq!(found, naive::train(&pieces, &options), "{ties:?}");
