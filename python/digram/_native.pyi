@@ -5,7 +5,7 @@ from typing import Any, final
 
 from typing_extensions import Buffer
 
-__all__: list[str]
+__all__ = ["Allowed", "Encoder", "PieceCounts", "train"]
 
 @final
 class Allowed:
