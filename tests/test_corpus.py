@@ -19,7 +19,15 @@ from support.texts import all_samples
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
     """Files whose names sort differently by string and by path, hidden ones, and a folder within a folder."""
-    for name in ["b.txt", "notes/z.txt", "notes/a.md", "notes/sub/c.txt", "notes-b.txt", "notes/.hidden", "notes/.git/x"]:
+    for name in [
+        "b.txt",
+        "notes/z.txt",
+        "notes/a.md",
+        "notes/sub/c.txt",
+        "notes-b.txt",
+        "notes/.hidden",
+        "notes/.git/x",
+    ]:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"<{name}>")
@@ -137,7 +145,9 @@ def test_records_without_a_field_are_plain_text(tree):
     assert list(digram.Corpus("x.jsonl")) == [b'{"text": 1}\n']
 
 
-@pytest.mark.parametrize(("arguments", "error"), [(([],), ValueError), (("b.txt", None, "hope"), ValueError), (([7],), TypeError)])
+@pytest.mark.parametrize(
+    ("arguments", "error"), [(([],), ValueError), (("b.txt", None, "hope"), ValueError), (([7],), TypeError)]
+)
 def test_arguments_that_make_no_corpus(tree, arguments, error):
     with pytest.raises(error):
         digram.Corpus(*arguments)
@@ -154,7 +164,9 @@ def test_ill_formed_text_names_file_and_byte(tmp_path):
 
 
 @given(
-    st.lists(st.one_of(st.binary(max_size=3), st.text(max_size=4).map(lambda s: s.encode("utf-8", "replace")))).map(b"".join),
+    st.lists(st.one_of(st.binary(max_size=3), st.text(max_size=4).map(lambda s: s.encode("utf-8", "replace")))).map(
+        b"".join
+    ),
     st.integers(4, 9),
 )
 def test_the_check_by_stretches_says_what_decoding_the_whole_says(data, stretch):

@@ -58,8 +58,8 @@ def count(
     rows: list[dict[str, Any]] = []
     tokens = size = 0
     for batch in options.read(corpus, "counting", quiet):
-        texts = [document for _, document in batch]
-        for (name, text), n in zip(batch, tokenizer.count_batch(texts, allowed, threads=threads), strict=True):
+        counts = options.naming(batch, lambda texts: tokenizer.count_batch(texts, allowed, threads=threads))
+        for (name, text), n in zip(batch, counts, strict=True):
             tokens += n
             size += len(text)
             if as_json:

@@ -59,8 +59,8 @@ def encode(
     if as_json:
         write('{"documents": [')
     for batch in options.read(corpus, "encoding", quiet):
-        texts = [document for _, document in batch]
-        for (name, _), ids in zip(batch, tokenizer.encode_batch(texts, allowed, threads=threads), strict=True):
+        lists = options.naming(batch, lambda texts: tokenizer.encode_batch(texts, allowed, threads=threads))
+        for (name, _), ids in zip(batch, lists, strict=True):
             if as_json:
                 write(f'{between}\n {{"file": {json.dumps(name)}, "ids": {json.dumps(ids, separators=(",", ":"))}}}')
                 between = ","

@@ -25,8 +25,11 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
-class _CtrlCError(Exception):
-    """Ctrl-C; click would answer KeyboardInterrupt itself, with an empty line."""
+class _EndError(Exception):
+    """Ctrl-C or a closed pipe, past click, which would answer both in its own way; holds the exit code."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
 
 
 class _Group(click.Group):
@@ -37,9 +40,13 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
         except KeyboardInterrupt:
-            raise _CtrlCError from None
+            raise _EndError(INTERRUPTED) from None
+        except BrokenPipeError:
+            raise _EndError(BROKEN_PIPE) from None
 
     def main(
         self,
@@ -50,28 +57,23 @@ class _Group(click.Group):
         **extra: Any,
     ) -> Any:
         try:
-            try:
-                code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-            finally:
-                sys.stdout.flush()
+            code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else "digram"
             message = error.format_message().rstrip(".")
             report(message[:1].lower() + message[1:], f"`{command} --help` shows how it is called")
             code = 2
-        except (_CtrlCError, KeyboardInterrupt, click.Abort):
-            report("interrupted", label=None)
-            code = INTERRUPTED
-        except BrokenPipeError:
-            code = BROKEN_PIPE
+        except (_EndError, KeyboardInterrupt, click.Abort) as end:
+            code = end.code if isinstance(end, _EndError) else INTERRUPTED
+            if code == INTERRUPTED:
+                report("interrupted", label=None)
         except Exception as error:
             explained = explain(error)
             if explained is None:
                 raise
             report(*explained)
             code = 1
-        if code:
-            _discard_output()
+        _discard_output()
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -84,6 +86,7 @@ def _discard_output() -> None:
 
 
 @click.group(
+    "digram",
     cls=_Group,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

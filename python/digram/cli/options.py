@@ -25,6 +25,7 @@ __all__ = [
     "corpus_of",
     "files",
     "load_tokenizer",
+    "naming",
     "print_json",
     "quiet",
     "read",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 Command = TypeVar("Command", bound=Callable[..., object])
+Result = TypeVar("Result")
 
 # Less than this is done before a bar could be read; and drawing one loads tqdm.
 _WORTH_A_BAR = 8 << 20
@@ -128,6 +130,18 @@ def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Toke
                 "--split says it: cl100k for cl100k_base, o200k for o200k_base, gpt2 for r50k_base and p50k_base",
             ) from None
         raise CommandError(str(error), "--split and --special are for .tiktoken files, which hold neither") from None
+
+
+def naming(batch: Sequence[tuple[str, Document]], work: Callable[[list[Document]], list[Result]]) -> list[Result]:
+    """What `work` makes of the documents of a batch; its errors name the file where the library's name the item."""
+    try:
+        return work([document for _, document in batch])
+    except DigramError as error:
+        item = re.match(r"item (\d+): ", str(error))
+        if item is None:
+            raise
+        name = batch[int(item[1])][0]
+        raise type(error)(f"{'standard input' if name == '-' else name}: {str(error)[item.end() :]}") from None
 
 
 def read(corpus: Corpus, label: str, quiet: bool) -> Iterator[list[tuple[str, Document]]]:

@@ -78,4 +78,7 @@ def dim(text: str) -> str:
 
 def write(data: str | bytes) -> None:
     """Data on standard output: bytes as they are, str as UTF-8 (names of files as the system spells them)."""
-    sys.stdout.buffer.write(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
+    rest = memoryview(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
+    while rest:
+        # Unbuffered (PYTHONUNBUFFERED), a write may take a part only: more than 2 GB, or what a closing pipe still took.
+        rest = rest[sys.stdout.buffer.write(rest) :]
