@@ -136,7 +136,7 @@ def test_compressed_and_columnar_files_are_refused_not_read_as_text(tree, suffix
 
 
 def test_a_field_is_refused(tree):
-    with pytest.raises(ValueError, match="field='text' .*does not read yet"):
+    with pytest.raises(ValueError, match=r"field='text' .*does not read yet"):
         digram.Corpus("b.txt", field="text")
 
 

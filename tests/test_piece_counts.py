@@ -41,10 +41,15 @@ def test_counts_are_those_of_the_reference_in_the_same_order():
     for seed in range(300):
         rng = random.Random(seed)
         symbols = rng.choice(ALPHABETS)
-        texts = [random_text(rng, symbols, 40) + rng.choice(("", *MARKERS)) + random_text(rng, symbols, 9) for _ in "123"]
+        texts = [
+            random_text(rng, symbols, 40) + rng.choice(("", *MARKERS)) + random_text(rng, symbols, 9) for _ in "123"
+        ]
         split = rng.choice((None, WORDS))
         expected = reference.piece_counts(texts, split_function(split), MARKERS)
-        assert list(counted(texts, split=split, special_tokens=MARKERS).items()) == list(expected.items()), (seed, texts)
+        assert list(counted(texts, split=split, special_tokens=MARKERS).items()) == list(expected.items()), (
+            seed,
+            texts,
+        )
 
 
 def test_gpt2_pieces_are_those_of_the_reference():
@@ -130,7 +135,12 @@ def test_a_pickle_is_the_same():
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
         copy = pickle.loads(pickle.dumps(counts, protocol))
         assert list(copy.items()) == list(counts.items())
-        assert (copy.split, copy.special_tokens, copy.documents, copy.ordered) == ("cl100k", MARKERS, counts.documents, True)
+        assert (copy.split, copy.special_tokens, copy.documents, copy.ordered) == (
+            "cl100k",
+            MARKERS,
+            counts.documents,
+            True,
+        )
         copy.add("more")
         assert len(counts) == len(list(counts.items()))
     unordered = pickle.loads(pickle.dumps(PieceCounts.from_mapping({"a": 1, "": 3})))
@@ -170,7 +180,10 @@ def test_a_count_of_zero_is_no_piece():
 
 
 def test_surrogates_in_pieces():
-    assert dict(PieceCounts.from_mapping({"\ud83d\udc4d": 1, "\ud83d": 2}).items()) == {"👍".encode(): 1, "\ufffd".encode(): 2}
+    assert dict(PieceCounts.from_mapping({"\ud83d\udc4d": 1, "\ud83d": 2}).items()) == {
+        "👍".encode(): 1,
+        "\ufffd".encode(): 2,
+    }
 
 
 @pytest.mark.parametrize("count", [-1, 2**64, 1.5, "3", None])

@@ -43,7 +43,7 @@ class Bar:
 
     def advance(self, n: int) -> None:
         """Another `n` are done."""
-        self.reach(int(self._bar.n if self._bar else 0) + n)
+        self.reach(n + (0 if self._bar is None else int(self._bar.n)))
 
     def reach(self, n: int, note: str = "") -> None:
         """`n` are done altogether; `note` stands behind the rate."""

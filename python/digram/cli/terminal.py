@@ -52,10 +52,13 @@ def width(text: str) -> int:
     """How many columns printable text takes."""
     if text.isascii():
         return len(text)
-    return sum(
-        0 if unicodedata.category(c) in ("Mn", "Me") else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
+    return sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def colours(wanted: bool | None, stream: IO[Any]) -> bool:
@@ -80,5 +83,5 @@ def write(data: str | bytes) -> None:
     """Data on standard output: bytes as they are, str as UTF-8 (names of files as the system spells them)."""
     rest = memoryview(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
     while rest:
-        # Unbuffered (PYTHONUNBUFFERED), a write may take a part only: more than 2 GB, or what a closing pipe still took.
+        # Without a buffer (PYTHONUNBUFFERED) a write may take a part only: of more than 2 GB, or as a pipe closes.
         rest = rest[sys.stdout.buffer.write(rest) :]

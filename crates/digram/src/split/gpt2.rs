@@ -1,7 +1,7 @@
 //! The scanner of GPT-2's pattern, in both spellings.
 //!
 //! ```text
-//! 's|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+//! 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 //! ```
 
 use super::scan::{Space, contraction, space_end};

@@ -1,7 +1,7 @@
 //! The split patterns that published vocabularies were trained with, letter for letter.
 
 /// GPT-2's pattern, as published with GPT-2.
-pub const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+pub const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
 /// GPT-2's pattern as tiktoken spells it for `r50k_base` and `p50k_base`; it cuts every text as [`GPT2`] does.
 pub const GPT2_TIKTOKEN: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
