@@ -3,15 +3,15 @@
 import random
 from array import array
 
-import digram
 import numpy
 import pytest
-from digram.definition import Definition
-from digram.errors import DigramError, UnknownTokenError
-from digram.tokenizer import Tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 
+import digram
+from digram.definition import Definition
+from digram.errors import DigramError, UnknownTokenError
+from digram.tokenizer import Tokenizer
 from support.encodings import tiktoken_encoding
 from support.texts import all_samples, multilingual_text
 
@@ -27,7 +27,9 @@ def tok():
 
 @pytest.fixture(scope="module")
 def cl100k(data):
-    return digram.load(data.vocabulary("cl100k_base.tiktoken"), split="cl100k", special_tokens={"<|endoftext|>": 100257})
+    return digram.load(
+        data.vocabulary("cl100k_base.tiktoken"), split="cl100k", special_tokens={"<|endoftext|>": 100257}
+    )
 
 
 def test_round_trips(tok, cl100k):
@@ -116,7 +118,9 @@ def test_bytes_of_each_token(cl100k):
 # Ids that are none
 
 
-@pytest.mark.parametrize("id", [-1, -(2**31), -(2**70), 700, 2**31, 2**32 - 1, 2**32, 2**32 + 97, 2**63, 2**64 + 97, 10**30])
+@pytest.mark.parametrize(
+    "id", [-1, -(2**31), -(2**70), 700, 2**31, 2**32 - 1, 2**32, 2**32 + 97, 2**63, 2**64 + 97, 10**30]
+)
 @pytest.mark.parametrize("call", ["decode", "decode_bytes", "decode_batch"])
 def test_an_id_without_a_token_is_named(tok, call, id):
     ids = [97, id, 98]
@@ -144,7 +148,9 @@ def test_an_id_in_a_gap(cl100k):
             holes.decode([3, id])
 
 
-@pytest.mark.parametrize("item", [1.0, "97", b"a", None, True, False, [97], 97.0 + 0j, numpy.float64(97), numpy.bool_(True)])
+@pytest.mark.parametrize(
+    "item", [1.0, "97", b"a", None, True, False, [97], 97.0 + 0j, numpy.float64(97), numpy.bool_(True)]
+)
 def test_an_item_that_is_no_int_is_named(tok, item):
     with pytest.raises(TypeError, match=rf"item 1 is {type(item).__name__}"):
         tok.decode([97, item])
@@ -193,7 +199,14 @@ def test_numpy_arrays(tok, dtype, order):
 
 @pytest.mark.parametrize(
     ("dtype", "id"),
-    [(numpy.int8, -1), (numpy.int32, -5), (numpy.int64, -1), (numpy.int64, 2**40), (numpy.uint64, 2**64 - 1), (numpy.uint16, 9999)],
+    [
+        (numpy.int8, -1),
+        (numpy.int32, -5),
+        (numpy.int64, -1),
+        (numpy.int64, 2**40),
+        (numpy.uint64, 2**64 - 1),
+        (numpy.uint16, 9999),
+    ],
 )
 def test_numpy_arrays_with_an_id_that_is_none(tok, dtype, id):
     with pytest.raises(UnknownTokenError, match=f"id {id} has no token"):
@@ -217,8 +230,20 @@ def test_numpy_arrays_of_more_dimensions(tok):
         tok.decode(rows)
 
 
-@pytest.mark.parametrize("make", [list, tuple, bytes, bytearray, iter, lambda ids: array("q", ids), lambda ids: memoryview(bytes(ids)),
-                                  lambda ids: dict.fromkeys(ids), lambda ids: (id for id in ids)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        list,
+        tuple,
+        bytes,
+        bytearray,
+        iter,
+        lambda ids: array("q", ids),
+        lambda ids: memoryview(bytes(ids)),
+        dict.fromkeys,
+        lambda ids: (id for id in ids),
+    ],
+)
 def test_iterables_of_every_kind(tok, make):
     assert tok.decode(make([97, 98, 99])) == "abc"
     assert tok.decode(make([])) == ""

@@ -6,12 +6,12 @@ import json
 import random
 import sys
 
-import digram
 import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import digram
 from support.encodings import huggingface_tokenizer, tiktoken_encoding
 from support.texts import SENTENCES, TROUBLE, all_samples, multilingual_text, stdlib_text
 
@@ -119,7 +119,11 @@ def test_any_text(data, text):
         assert twin.ours.encode(text) == twin.theirs.encode_ordinary(text)
 
 
-AWKWARD = st.text(st.sampled_from(" \t\n\r\x0b\u00a0\u3000'sStTreREllLLvVdDmM1٣½aAéÉǅʰمـ中ー\u0301\u093e👍\u200d\u00ad_-/!\x00\x1c\x85\u2028"))
+AWKWARD = st.text(
+    st.sampled_from(
+        " \t\n\r\x0b\u00a0\u3000'sStTreREllLLvVdDmM1٣½aAéÉǅʰمـ中ー\u0301\u093e👍\u200d\u00ad_-/!\x00\x1c\x85\u2028"
+    )
+)
 
 
 @given(st.lists(AWKWARD, min_size=1, max_size=20))
@@ -134,7 +138,9 @@ def test_code_points_in_context(twin, oracle, context):
     # All of the first two blocks, where the rules for ASCII and Latin are made; of the rest every seventh, and a few
     # about each edge.
     step = {*range(0x300), *range(0x300, 0x32000, 7), *range(0xE0000, 0xE0200), 0x10FFFF}
-    edges = {edge + i for edge in (0x1F000, 0x1FAE8, 0x1FFFF, 0x2000, 0x3000, 0xA000, 0xE000, 0xFFFF) for i in range(-9, 10)}
+    edges = {
+        edge + i for edge in (0x1F000, 0x1FAE8, 0x1FFFF, 0x2000, 0x3000, 0xA000, 0xE000, 0xFFFF) for i in range(-9, 10)
+    }
     texts = [context % chr(i) for i in sorted(step | edges) if not 0xD800 <= i < 0xE000]
     twin.check_all(oracle, texts)
 
@@ -175,7 +181,27 @@ def test_numbers_of_ids_of_runs(data, name, unit, count, ids):
     assert tok.decode(found) == text
 
 
-UNITS = ["\n", "\t", " \n", "\r\n", "é", "中", "\u0301", "👍", "1", "'", "/", "\u200b", " ", "a", "A", "ab", "-", "\u00a0", "aA"]
+UNITS = [
+    "\n",
+    "\t",
+    " \n",
+    "\r\n",
+    "é",
+    "中",
+    "\u0301",
+    "👍",
+    "1",
+    "'",
+    "/",
+    "\u200b",
+    " ",
+    "a",
+    "A",
+    "ab",
+    "-",
+    "\u00a0",
+    "aA",
+]
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=ascii)
@@ -197,7 +223,10 @@ def test_a_word_before_a_run(o200k, oracle):
 
 
 def test_compact_json(twin, oracle):
-    schema = {f"parameter_{i}": {"type": "string", "enum": ["a", "b", 'q"uote'], "n": {"deep": [[[{}]]] * 3}} for i in range(100)}
+    schema = {
+        f"parameter_{i}": {"type": "string", "enum": ["a", "b", 'q"uote'], "n": {"deep": [[[{}]]] * 3}}
+        for i in range(100)
+    }
     twin.check(oracle, json.dumps(schema, separators=(",", ":")))
 
 

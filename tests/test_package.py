@@ -8,10 +8,10 @@ import re
 import subprocess
 import sys
 
-import digram
 import pytest
-from digram import errors
 
+import digram
+from digram import errors
 from support.data import CHECKOUT
 
 PACKAGE = CHECKOUT / "python" / "digram"
@@ -19,7 +19,7 @@ PACKAGE = CHECKOUT / "python" / "digram"
 
 def python(code, *flags):
     env = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
-    done = subprocess.run([sys.executable, *flags, "-c", code], env=env, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, *flags, "-c", code], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -35,7 +35,9 @@ sys.meta_path.insert(0, Blocked())
 
 
 def test_the_import_is_light():
-    loaded = python("import sys; before = set(sys.modules); import digram; print(*sorted(set(sys.modules) - before))").split()
+    loaded = python(
+        "import sys; before = set(sys.modules); import digram; print(*sorted(set(sys.modules) - before))"
+    ).split()
     assert [name for name in loaded if name.startswith("digram")] == ["digram"]
     heavy = {"numpy", "click", "tqdm", "json", "asyncio", "dataclasses", "inspect", "unicodedata", "array", "hashlib"}
     assert not heavy & {name.split(".")[0] for name in loaded} - set(python("import sys; print(*sys.modules)").split())
@@ -63,7 +65,18 @@ def test_all_names_of_a_star_import():
 
 
 @pytest.mark.parametrize(
-    "module", ["definition", "errors", "files", "formats", "formats.digram", "formats.tiktoken", "patterns", "tokenizer", "training"]
+    "module",
+    [
+        "definition",
+        "errors",
+        "files",
+        "formats",
+        "formats.digram",
+        "formats.tiktoken",
+        "patterns",
+        "tokenizer",
+        "training",
+    ],
 )
 def test_modules_say_what_they_offer(module):
     loaded = importlib.import_module(f"digram.{module}")
@@ -96,7 +109,10 @@ print(*sorted(m for m in sys.modules if m.startswith("digram") and not m.startsw
 def test_the_reference_uses_the_standard_library_alone():
     for path in (PACKAGE / "reference").glob("*.py"):
         for name, level in imports(path):
-            assert level == 1 or name.split(".")[0] in sys.stdlib_module_names or name.startswith("digram.reference"), (path, name)
+            assert level == 1 or name.split(".")[0] in sys.stdlib_module_names or name.startswith("digram.reference"), (
+                path,
+                name,
+            )
 
 
 def imports(path):

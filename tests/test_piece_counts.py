@@ -4,10 +4,10 @@ import pickle
 import random
 import sys
 
-import digram
 import pytest
-from digram import PieceCounts, reference
 
+import digram
+from digram import PieceCounts, reference
 from support.cases import ALPHABETS, WORDS, random_text, split_function
 from support.texts import SENTENCES, TROUBLE, multilingual_text, stdlib_text
 
@@ -41,10 +41,15 @@ def test_counts_are_those_of_the_reference_in_the_same_order():
     for seed in range(300):
         rng = random.Random(seed)
         symbols = rng.choice(ALPHABETS)
-        texts = [random_text(rng, symbols, 40) + rng.choice(("", *MARKERS)) + random_text(rng, symbols, 9) for _ in "123"]
+        texts = [
+            random_text(rng, symbols, 40) + rng.choice(("", *MARKERS)) + random_text(rng, symbols, 9) for _ in "123"
+        ]
         split = rng.choice((None, WORDS))
         expected = reference.piece_counts(texts, split_function(split), MARKERS)
-        assert list(counted(texts, split=split, special_tokens=MARKERS).items()) == list(expected.items()), (seed, texts)
+        assert list(counted(texts, split=split, special_tokens=MARKERS).items()) == list(expected.items()), (
+            seed,
+            texts,
+        )
 
 
 def test_gpt2_pieces_are_those_of_the_reference():
@@ -130,7 +135,12 @@ def test_a_pickle_is_the_same():
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
         copy = pickle.loads(pickle.dumps(counts, protocol))
         assert list(copy.items()) == list(counts.items())
-        assert (copy.split, copy.special_tokens, copy.documents, copy.ordered) == ("cl100k", MARKERS, counts.documents, True)
+        assert (copy.split, copy.special_tokens, copy.documents, copy.ordered) == (
+            "cl100k",
+            MARKERS,
+            counts.documents,
+            True,
+        )
         copy.add("more")
         assert len(counts) == len(list(counts.items()))
     unordered = pickle.loads(pickle.dumps(PieceCounts.from_mapping({"a": 1, "": 3})))
@@ -170,7 +180,10 @@ def test_a_count_of_zero_is_no_piece():
 
 
 def test_surrogates_in_pieces():
-    assert dict(PieceCounts.from_mapping({"\ud83d\udc4d": 1, "\ud83d": 2}).items()) == {"👍".encode(): 1, "\ufffd".encode(): 2}
+    assert dict(PieceCounts.from_mapping({"\ud83d\udc4d": 1, "\ud83d": 2}).items()) == {
+        "👍".encode(): 1,
+        "\ufffd".encode(): 2,
+    }
 
 
 @pytest.mark.parametrize("count", [-1, 2**64, 1.5, "3", None])
@@ -214,7 +227,7 @@ def test_bytes_that_are_not_utf8():
     # The policy of the specification: a longest stretch outside any well-formed character is a piece of its own.
     pieces = dict(counted(b"ab \xff\xfe cd\xc3", split=None).items())
     assert pieces == {b"ab ": 1, b"\xff\xfe": 1, b" cd": 1, b"\xc3": 1}
-    # Not well-formed: surrogates, beyond the last plane, overlong forms. Well-formed: the first and last of each length.
+    # Not well-formed: surrogates, beyond the last plane, overlong forms. Well-formed: first and last of each length.
     assert dict(counted(b"\xed\xa0\x80", split=None).items()) == {b"\xed\xa0\x80": 1}
     assert dict(counted(b"\xf4\x90\x80\x80a", split=None).items()) == {b"\xf4\x90\x80\x80": 1, b"a": 1}
     assert dict(counted(b"\xc0\x80\xe0\x9f\xbf", split=None).items()) == {b"\xc0\x80\xe0\x9f\xbf": 1}

@@ -332,7 +332,9 @@ def _markers(name: str, given: Specials) -> set[str] | None:
     markers = set()
     for marker in given:
         if not isinstance(marker, str):
-            raise TypeError(f'{name} must be "all" or a set of strings, but it holds a {type(marker).__name__}: {marker!r}')
+            raise TypeError(
+                f'{name} must be "all" or a set of strings, but it holds a {type(marker).__name__}: {marker!r}'
+            )
         markers.add(whole_characters(marker))
     return markers
 
