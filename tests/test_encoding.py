@@ -1,18 +1,18 @@
-"""Encoding against the reference, on merges and ordered token lists that no training would make; batches, counts, numpy."""
+"""Encoding against the reference, on merges and token lists that no training would make; batches, counts, numpy."""
 
 import random
 from array import array
 
-import digram
 import numpy
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import digram
 from digram import reference
 from digram.definition import Definition
 from digram.errors import UnknownSymbolError, VocabularyError
 from digram.tokenizer import Tokenizer
-from hypothesis import given
-from hypothesis import strategies as st
-
 from support.cases import ALPHABETS, random_merges, random_text, random_token_list
 from support.texts import SENTENCES, TROUBLE, all_samples, multilingual_text, stdlib_text
 
@@ -61,7 +61,10 @@ def test_merges_in_any_order():
 
 def test_all_tokens_that_are_not_canonical_are_named():
     # aaa is no longer made once aa is taken, and so the halves of aaaaa never meet either.
-    for merges in [{(97, 97): 256, (97, 256): 257, (257, 256): 258}, *(random_merges(random.Random(i), b"ab", 9) for i in range(99))]:
+    for merges in [
+        {(97, 97): 256, (97, 256): 257, (257, 256): 258},
+        *(random_merges(random.Random(i), b"ab", 9) for i in range(99)),
+    ]:
         tok = Tokenizer(Definition(kind="merges", merges=array("I", [id for pair in merges for id in pair])))
         assert list(tok.not_canonical) == reference.non_canonical(merges), merges
 
@@ -83,7 +86,10 @@ def test_trained_vocabularies_on_texts_they_have_not_seen():
             text = random_text(rng, symbols, 60)
             assert tok.encode(text) == vocabulary.encode(text), (seed, texts, text)
             if options["alphabet"] == "bytes":
-                symbols_of_text, ranks = list(reference.well_formed(text).encode()), reference.rank_table(vocabulary.merges)
+                symbols_of_text, ranks = (
+                    list(reference.well_formed(text).encode()),
+                    reference.rank_table(vocabulary.merges),
+                )
                 assert tok.encode(text) == reference.encode_by_rules(symbols_of_text, ranks), (seed, texts, text)
 
 
@@ -167,7 +173,11 @@ def test_three_hundred_ordered_token_lists_of_bytes():
         text = "".join(rng.choices(list(reference.token_list.base_symbols(strings)) or [""], k=rng.randrange(25)))
         if not tokens:
             continue
-        assert digram.from_token_list(tokens).encode(text) == reference.tokenize_brute(text, strings), (seed, tokens, text)
+        assert digram.from_token_list(tokens).encode(text) == reference.tokenize_brute(text, strings), (
+            seed,
+            tokens,
+            text,
+        )
 
 
 def test_a_token_list_with_a_long_run_of_repeats():
@@ -182,7 +192,9 @@ def test_a_trained_vocabulary_gives_a_list_with_the_same_ids(alphabet, ties):
     for seed in range(80):
         rng = random.Random(seed)
         symbols = rng.choice(ALPHABETS[:4])
-        tok = digram.train([random_text(rng, symbols, 80), symbols], min_count=1, alphabet=alphabet, ties=ties, split=None)
+        tok = digram.train(
+            [random_text(rng, symbols, 80), symbols], min_count=1, alphabet=alphabet, ties=ties, split=None
+        )
         tokens = tok.to_token_list()
         assert [type(token) for token in tokens] == [str if alphabet == "characters" else bytes] * len(tokens)
         again = digram.from_token_list(tokens)
@@ -278,7 +290,9 @@ def test_batches_of_every_form(tok):
 
 def test_batches_take_the_same_special_arguments(tok):
     texts = ["a<s>b", "<s>>"]
-    assert tok.encode_batch(texts, allowed_special={"<s>"}) == [tok.encode(text, allowed_special={"<s>"}) for text in texts]
+    assert tok.encode_batch(texts, allowed_special={"<s>"}) == [
+        tok.encode(text, allowed_special={"<s>"}) for text in texts
+    ]
     assert tok.count_batch(texts, allowed_special="all") == [3, 1]
     with pytest.raises(ValueError, match=r"item 0: .*<s>.* position 1"):
         tok.encode_batch(texts, disallowed_special="all")
@@ -383,7 +397,9 @@ def test_what_stands_between_markers_is_encoded_on_its_own(text, markers, rng):
     parts.append(text)
     expected = []
     for part in parts:
-        expected += [tok.special_tokens[part]] if part in tok.special_tokens else tok.encode(part, allowed_special="all")
+        expected += (
+            [tok.special_tokens[part]] if part in tok.special_tokens else tok.encode(part, allowed_special="all")
+        )
     joined = "".join(parts)
     if "<s>>" not in joined:
         assert tok.encode(joined, allowed_special="all") == expected

@@ -4,10 +4,10 @@ import pickle
 import random
 import sys
 
-import digram
 import pytest
-from digram import PieceCounts, reference
 
+import digram
+from digram import PieceCounts, reference
 from support.cases import ALPHABETS, WORDS, random_text, split_function
 from support.texts import SENTENCES, TROUBLE, multilingual_text, stdlib_text
 
@@ -227,7 +227,7 @@ def test_bytes_that_are_not_utf8():
     # The policy of the specification: a longest stretch outside any well-formed character is a piece of its own.
     pieces = dict(counted(b"ab \xff\xfe cd\xc3", split=None).items())
     assert pieces == {b"ab ": 1, b"\xff\xfe": 1, b" cd": 1, b"\xc3": 1}
-    # Not well-formed: surrogates, beyond the last plane, overlong forms. Well-formed: the first and last of each length.
+    # Not well-formed: surrogates, beyond the last plane, overlong forms. Well-formed: first and last of each length.
     assert dict(counted(b"\xed\xa0\x80", split=None).items()) == {b"\xed\xa0\x80": 1}
     assert dict(counted(b"\xf4\x90\x80\x80a", split=None).items()) == {b"\xf4\x90\x80\x80": 1, b"a": 1}
     assert dict(counted(b"\xc0\x80\xe0\x9f\xbf", split=None).items()) == {b"\xc0\x80\xe0\x9f\xbf": 1}

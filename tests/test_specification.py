@@ -1,11 +1,11 @@
 """Every vector of the specification, on the reference and on the engine. Test names carry the section."""
 
-import re
 import warnings
 from array import array
 
-import digram
 import pytest
+
+import digram
 from digram import reference
 from digram.definition import Definition
 from digram.tokenizer import Tokenizer
@@ -153,14 +153,14 @@ def test_2_neither_argument_or_a_threshold_below_one(side):
 @pytest.mark.parametrize("texts", ["", [], ["", ""]], ids=["empty-text", "no-text", "empty-texts"])
 @pytest.mark.parametrize("options", [{"vocab_size": 260}, {"min_count": 2}], ids=["size", "threshold"])
 def test_2_empty_corpus_gives_the_bare_alphabet_and_one_warning(side, texts, options):
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="empty") as caught:
         tok = side.train(texts, **options)
     assert len(caught) == 1
     assert dict(tok.vocab) == {byte: bytes([byte]) for byte in range(256)}
 
 
 def test_2_running_out_of_pairs_gives_one_warning(side):
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="ran out of pairs") as caught:
         tok = side.train("ab", vocab_size=300)
     assert len(caught) == 1
     assert dict(tok.merges) == {(97, 98): 256}
@@ -191,8 +191,10 @@ def test_2_special_tokens_are_cut_out_longest_first():
 
 
 def test_2_encode_of_the_training_text(side):
-    tok = side.train("ab<s>abab", min_count=1, special_tokens=["<s>"]) if isinstance(side, Engine) else side.train(
-        reference.piece_counts("ab<s>abab", None, ["<s>"]), min_count=1, special_tokens=["<s>"]
+    tok = (
+        side.train("ab<s>abab", min_count=1, special_tokens=["<s>"])
+        if isinstance(side, Engine)
+        else side.train(reference.piece_counts("ab<s>abab", None, ["<s>"]), min_count=1, special_tokens=["<s>"])
     )
     assert dict(tok.merges) == {(97, 98): 256, (256, 256): 257}
     assert tok.encode("ab<s>abab", allowed_special="all") == [256, 258, 257]
@@ -307,11 +309,12 @@ def test_3_unknown_bytes(side):
     assert tok.decode(tok.encode("abß")) == "abß"
 
 
-@pytest.mark.parametrize("text", ["\ud83d\udc4d", "a\ud83d", "\udc4d\ud83d", "\udbc0x"])
-def test_3_surrogates(side, text):
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [("\ud83d\udc4d", "👍"), ("a\ud83d", "a\ufffd"), ("\udc4d\ud83d", "\ufffd\ufffd"), ("\udbc0x", "\ufffdx")],
+)
+def test_3_surrogates(side, text, whole):
     tok = side.train("abab", vocab_size=257)
-    whole = re.sub("[\ud800-\udfff]", "\ufffd", text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
-    assert whole == {"\ud83d\udc4d": "👍", "a\ud83d": "a\ufffd", "\udc4d\ud83d": "\ufffd\ufffd", "\udbc0x": "\ufffdx"}[text]
     assert tok.encode(text) == list(whole.encode())
     assert dict(side.train([text, text], min_count=2).merges) == dict(side.train([whole, whole], min_count=2).merges)
 

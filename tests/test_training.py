@@ -1,5 +1,6 @@
 """`digram.train`: what it takes, when it stops, what it says, and that nothing but the texts changes the result."""
 
+import itertools
 import os
 import random
 import signal
@@ -8,10 +9,10 @@ import sys
 import time
 import warnings
 
-import digram
 import pytest
-from digram.errors import PatternError, TextError, TrainingWarning
 
+import digram
+from digram.errors import PatternError, TextError, TrainingWarning
 from support.texts import SENTENCES, TROUBLE, stdlib_text
 
 DOCUMENTS = [*SENTENCES.values(), *TROUBLE.values(), *SENTENCES.values()]
@@ -324,7 +325,7 @@ def test_progress_tells_both_stages():
     merging = [progress for progress in told if progress.stage == "merging"]
     assert counting[-1].characters == 1_500_000 - stdlib_text(1_500_000).count("\n")
     assert counting[-1].documents == stdlib_text(1_500_000).count("\n") + 1
-    assert all(one.merges <= other.merges for one, other in zip(merging, merging[1:], strict=False))
+    assert all(one.merges <= other.merges for one, other in itertools.pairwise(merging))
     # Until all counts are read it may not be known.
     assert {progress.planned for progress in merging} <= {None, 20_000 - 256}
     assert merging[-1].planned == 20_000 - 256

@@ -4,14 +4,15 @@ They are made of few symbols, so that runs, overlaps and ties are everywhere. Wh
 order, the vocabulary, the special tokens, the number of warnings, and the ids that training ended with.
 """
 
+import itertools
 import warnings
 from random import Random
 
-import digram
 import pytest
+
+import digram
 from digram import reference
 from digram.reference.text import cut_markers, escaped, ordinary_pieces
-
 from support.cases import ALPHABETS, WORDS, random_corpus, random_text, split_function
 from support.texts import SENTENCES, TROUBLE
 
@@ -145,4 +146,4 @@ def test_the_token_count_falls_strictly_as_the_vocabulary_grows():
     for ties in TIES:
         counts = [digram.train(text, size, ties=ties).count(text) for size in (256, 257, 258, 276, 300, 356, 456)]
         assert counts[0] == len(text.encode())
-        assert all(more > fewer for more, fewer in zip(counts, counts[1:], strict=False)), counts
+        assert all(more > fewer for more, fewer in itertools.pairwise(counts)), counts

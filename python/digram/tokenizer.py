@@ -239,12 +239,11 @@ class Tokenizer:
     def _specials(self, allowed: Specials, disallowed: Specials) -> tuple[_native.Allowed | None, list[str] | None]:
         if not allowed and not disallowed:
             return None, None
-        for name, given in (("allowed_special", allowed), ("disallowed_special", disallowed)):
-            if isinstance(given, str) and given != "all":
-                raise ValueError(f'{name} must be "all" or a set of strings, not the string {given!r}')
         known = self._definition.special_tokens
-        allow = frozenset(known if allowed == "all" else map(whole_characters, allowed))
-        forbid = set(known) - allow if disallowed == "all" else set(map(whole_characters, disallowed))
+        some = _markers("allowed_special", allowed)
+        allow = frozenset(known if some is None else some)
+        others = _markers("disallowed_special", disallowed)
+        forbid = set(known) - allow if others is None else others
         native = None
         if allow:
             native = self._allowed.get(allow)
@@ -322,6 +321,22 @@ def from_token_list(
             unknown=unknown,
         )
     )
+
+
+def _markers(name: str, given: Specials) -> set[str] | None:
+    """The markers of an argument `name`, with surrogates joined or replaced; None for "all"."""
+    if isinstance(given, str):
+        if given != "all":
+            raise ValueError(f'{name} must be "all" or a set of strings, not the string {given!r}')
+        return None
+    markers = set()
+    for marker in given:
+        if not isinstance(marker, str):
+            raise TypeError(
+                f'{name} must be "all" or a set of strings, but it holds a {type(marker).__name__}: {marker!r}'
+            )
+        markers.add(whole_characters(marker))
+    return markers
 
 
 def _texts(texts: Iterable[Text]) -> list[Text]:

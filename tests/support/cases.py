@@ -51,7 +51,7 @@ class Corpus:
 
 
 def random_corpus(rng: Random, length: int = 40) -> Corpus:
-    """A few documents, some of them repeated, with options of training that fit them; the tie rule is left to the caller."""
+    """A few documents, some of them repeated, with fitting options of training; the caller chooses the tie rule."""
     symbols = "".join(rng.sample(alphabet := rng.choice(ALPHABETS), rng.randint(2, len(alphabet))))
     markers = rng.sample(["<s>", "<s>>", symbols[0] * 2, symbols[:2] + "|"], rng.choice((0, 0, 0, 1, 2)))
     documents = []
@@ -64,7 +64,11 @@ def random_corpus(rng: Random, length: int = 40) -> Corpus:
     rng.shuffle(documents)
     alphabet = rng.choice(("bytes", "characters"))
     # At most so many base symbols, so that a size is never too small: the markers may bring some of their own.
-    base = 256 if alphabet == "bytes" else len(set("".join(documents).encode("utf-16", "surrogatepass").decode("utf-16", "replace")))
+    base = (
+        256
+        if alphabet == "bytes"
+        else len(set("".join(documents).encode("utf-16", "surrogatepass").decode("utf-16", "replace")))
+    )
     options: dict[str, Any] = {"alphabet": alphabet, "special_tokens": markers}
     stop = rng.choice(("size", "size", "count", "both"))
     if stop != "count":

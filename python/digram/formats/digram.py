@@ -65,13 +65,15 @@ def load(path: str | os.PathLike[str]) -> Tokenizer:
         raise FormatError(
             f"{path} is not JSON at line {error.lineno}, column {error.colno}: {error.msg}; is it cut off?"
         ) from None
-    except (RecursionError, _Repeated) as error:
-        raise FormatError(f"{path} is no digram file: {str(error) or 'it is nested too deeply'}") from None
+    except RecursionError:
+        raise FormatError(f"{path} is no digram file: it is nested too deeply") from None
+    except ValueError as error:  # a key that stands twice, a number of thousands of digits
+        raise FormatError(f"{path} is no digram file: {error}") from None
     check = _Check(path, data)
     if not isinstance(data, dict) or data.get("format") != "digram":
         raise FormatError(f'{path} is no digram file: it lacks "format": "digram"')
     version = data.get("version")
-    if version != _VERSION:
+    if type(version) is not int or version != _VERSION:  # true is 1, to Python
         raise FormatError(f"{path} has format version {version!r}, but this digram reads {_VERSION}: update digram")
     stated = check("checksum", str)
     body = {key: value for key, value in data.items() if key not in ("format", "version", "checksum")}
@@ -120,7 +122,7 @@ def _definition(check: _Check) -> Definition:
     specials = check("special_tokens", dict, lambda v: all(map(_is_id, v.values())), "an object of marker: id")
     characters = ""
     if kind == "merges" and alphabet == "characters":
-        characters = check("characters", str)
+        characters = check("characters", str, lambda v: len(set(v)) == len(v), "a string of distinct characters")
     values: dict[str, Any] = {
         "kind": kind,
         "alphabet": alphabet,
@@ -212,13 +214,10 @@ def _checksum(body: dict[str, Any]) -> str:
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
-class _Repeated(ValueError):
-    pass
-
-
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _Repeated(f'the key "{next(k for i, k in enumerate(keys) if k in keys[:i])}" stands in it twice')
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f'the key "{twice}" stands in it twice')
     return data
