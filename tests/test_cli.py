@@ -301,7 +301,6 @@ def changed(folder, change):
             "name another",
         ),
         ("train vector.txt -o x --vocab-size 300 --special ''", "", "special token 0 is the empty string", "give each"),
-        ("count -t english vector.txt --field text", "", "field='text' is for files of records", "leave it out"),
         (
             "count -t english vector.txt --split gpt2",
             "",

@@ -240,18 +240,26 @@ class Tokenizer:
         if not allowed and not disallowed:
             return None, None
         known = self._definition.special_tokens
-        some = _markers("allowed_special", allowed)
-        allow = frozenset(known if some is None else some)
-        others = _markers("disallowed_special", disallowed)
-        forbid = set(known) - allow if others is None else others
-        native = None
-        if allow:
-            native = self._allowed.get(allow)
-            if native is None:
-                native = self._encoder.allow(sorted(allow))
-                if len(self._allowed) < 16:  # a server uses a handful of sets; the bound is for one that makes them up
-                    self._allowed[allow] = native
+        allow = _markers("allowed_special", allowed)
+        forbid = _markers("disallowed_special", disallowed)
+        if forbid is None:
+            forbid = set() if allow is None else set(known) - allow
+        native = self._all_specials if allow is None else self._some_specials(frozenset(allow))
         return native, sorted(forbid) or None
+
+    @cached_property
+    def _all_specials(self) -> _native.Allowed:
+        return self._encoder.allow()
+
+    def _some_specials(self, allow: frozenset[str]) -> _native.Allowed | None:
+        if not allow:
+            return None
+        native = self._allowed.get(allow)
+        if native is None:
+            native = self._encoder.allow(sorted(allow))
+            if len(self._allowed) < 16:  # a server uses a handful of sets; the bound is for one that makes them up
+                self._allowed[allow] = native
+        return native
 
 
 class _Vocabulary(Mapping[int, bytes]):

@@ -5,7 +5,7 @@ use crate::text::type_name;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyInt};
+use pyo3::types::{PyBool, PyByteArray};
 
 /// A flat buffer of numbers in native byte order, for `memoryview(...).cast` or numpy.
 pub fn flat<'py, T: bytemuck::NoUninit>(py: Python<'py>, numbers: &[T]) -> Bound<'py, PyByteArray> {
@@ -16,7 +16,6 @@ pub fn flat<'py, T: bytemuck::NoUninit>(py: Python<'py>, numbers: &[T]) -> Bound
 ///
 /// An int that can be no id raises UnknownTokenError as an id without a token does; anything else TypeError.
 pub fn ids(object: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    let py = object.py();
     if let Some(result) = from_buffer::<u32>(object)
         .or_else(|| from_buffer::<i64>(object))
         .or_else(|| from_buffer::<i32>(object))
@@ -29,14 +28,19 @@ pub fn ids(object: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     for (i, item) in object.try_iter()?.enumerate() {
         let item = item?;
         match item.extract::<u32>() {
-            Ok(id) => ids.push(id),
-            Err(_) if item.is_instance_of::<PyInt>() => return Err(no_token(py, &item)),
-            Err(_) => {
-                return Err(PyTypeError::new_err(format!("ids must be int, but item {i} is {}", type_name(&item))));
-            }
+            Ok(id) if !item.is_instance_of::<PyBool>() => ids.push(id),
+            _ => return Err(no_id(i, &item)),
         }
     }
     Ok(ids)
+}
+
+/// Why an item is no id: too large or negative, as an int or what acts as one (numpy's), or no int at all.
+fn no_id(i: usize, item: &Bound<'_, PyAny>) -> PyErr {
+    match item.call_method0("__index__") {
+        Ok(id) if !item.is_instance_of::<PyBool>() => no_token(item.py(), id),
+        _ => PyTypeError::new_err(format!("ids must be int, but item {i} is {}", type_name(item))),
+    }
 }
 
 fn no_token(py: Python<'_>, id: impl std::fmt::Display) -> PyErr {
@@ -50,6 +54,9 @@ where
 {
     let buffer = PyBuffer::<T>::get(object).ok()?;
     let py = object.py();
+    if buffer.format().to_bytes().first().is_some_and(|&order| order == b'>' || order == b'!') {
+        return None; // of another byte order: item by item
+    }
     if buffer.dimensions() != 1 {
         let message = format!("ids must have one dimension, not {}: decode row by row", buffer.dimensions());
         return Some(Err(PyTypeError::new_err(message)));

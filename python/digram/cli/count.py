@@ -31,7 +31,6 @@ def count(
     allow_special: bool,
     split: str | None,
     special: tuple[str, ...],
-    field: str | None,
     errors: Errors,
     threads: int | None,
     as_json: bool,
@@ -52,7 +51,7 @@ def count(
       git diff | digram count -t cl100k_base.tiktoken --split cl100k
     """
     tokenizer = options.load_tokenizer(tok, split, special)
-    corpus = options.corpus_of(files, field, errors)
+    corpus = options.corpus_of(files, errors)
     allowed = "all" if allow_special else ()
     on_terminal = sys.stdout.isatty()
     rows: list[dict[str, Any]] = []

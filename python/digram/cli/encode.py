@@ -31,7 +31,6 @@ def encode(
     allow_special: bool,
     split: str | None,
     special: tuple[str, ...],
-    field: str | None,
     errors: Errors,
     threads: int | None,
     as_json: bool,
@@ -53,7 +52,7 @@ def encode(
       printf 'One.<|endoftext|>Two.' | digram encode -t my.digram.json --allow-special
     """
     tokenizer = options.load_tokenizer(tok, split, special)
-    corpus = options.corpus_of(files, field, errors)
+    corpus = options.corpus_of(files, errors)
     allowed = "all" if allow_special else ()
     between = ""
     if as_json:

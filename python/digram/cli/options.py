@@ -66,15 +66,12 @@ def files(required: bool) -> Callable[[Command], Command]:
 
 def reading(command: Command) -> Command:
     """How files are read."""
-    command = click.option(
+    return click.option(
         "--errors",
         type=click.Choice(["strict", "replace", "ignore"]),
         default="strict",
         help="Bytes that are not UTF-8: stop, put U+FFFD in their place, or leave them out.  [default: strict]",
     )(command)
-    return click.option("--field", metavar="NAME", help="The field of records that holds the text (not there yet).")(
-        command
-    )
 
 
 def vocabulary(command: Command) -> Command:
@@ -156,11 +153,11 @@ def read(corpus: Corpus, label: str, quiet: bool) -> Iterator[list[tuple[str, Do
             bar.advance(sum(len(document) for _, document in batch))
 
 
-def corpus_of(files: Sequence[str], field: str | None, errors: Errors) -> Corpus:
+def corpus_of(files: Sequence[str], errors: Errors) -> Corpus:
     """The corpus of FILES."""
     from digram.corpus import Corpus
 
-    return Corpus(files, field, errors)
+    return Corpus(files, errors=errors)
 
 
 def to_json(value: Any) -> str:

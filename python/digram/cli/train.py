@@ -77,7 +77,6 @@ def train(
     unknown: str,
     ties: Ties,
     max_token_length: int | None,
-    field: str | None,
     errors: Errors,
     threads: int | None,
     as_json: bool,
@@ -102,7 +101,7 @@ def train(
     if unknown != "error" and alphabet == "bytes":
         raise click.UsageError("--unknown is for --alphabet characters: no byte is ever unknown.")
     pattern = options.split_of(split)
-    corpus = options.corpus_of(files, field, errors)
+    corpus = options.corpus_of(files, errors)
     _check_output(output, corpus.files)
 
     from digram.progress import TrainingBar
