@@ -10,6 +10,7 @@ something to draw.
 from __future__ import annotations
 
 import sys
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -37,7 +38,10 @@ class Bar:
             "unit_scale": unit == "B",
             "dynamic_ncols": True,
             "leave": False,
+            # Nothing is drawn while tqdm makes its object: Ctrl-C just then would leave a bar that nobody takes away.
+            "delay": 1e-9,
         }
+        self._started = time.time()
         self._shown = shown and on_terminal()
         self._bar: tqdm[Any] | None = None
 
@@ -45,14 +49,17 @@ class Bar:
         """Another `n` are done."""
         self.reach(n + (0 if self._bar is None else int(self._bar.n)))
 
-    def reach(self, n: int, note: str = "") -> None:
-        """`n` are done altogether; `note` stands behind the rate."""
+    def reach(self, n: int, total: int | None = None, note: str = "") -> None:
+        """`n` are done altogether, of `total` where that has become known; `note` stands behind the rate."""
         if not self._shown:
             return
         if self._bar is None:
             from tqdm import tqdm
 
             self._bar = tqdm(file=sys.stderr, **self._options)
+            self._bar.start_t = self._bar.last_print_t = self._started
+        if total is not None:
+            self._bar.total = total
         if note:
             self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(n - self._bar.n)
@@ -95,7 +102,7 @@ class TrainingBar:
             self._stage = "merging"
             self._bar.close()
             self._bar = Bar("merging", now.planned, unit=" merges", shown=self._shown)
-        self._bar.reach(now.merges, f"pair x {now.best_count:,}")
+        self._bar.reach(now.merges, now.planned, f"pair x {now.best_count:,}")
 
     def close(self) -> None:
         """Takes the bar off the terminal."""
