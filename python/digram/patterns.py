@@ -10,7 +10,11 @@ All classes (`\p{L}`, `\p{N}`, `\s` ...) are those of Unicode 16. The engine ser
 own, in time linear in the text; any other pattern goes to a general regular expression engine.
 """
 
-__all__ = ["CL100K", "CL100K_CLASSIC", "GPT2", "NAMED", "O200K", "UNICODE_VERSION", "pattern"]
+import re
+
+from digram.errors import PatternError
+
+__all__ = ["CL100K", "CL100K_CLASSIC", "GPT2", "NAMED", "O200K", "UNICODE_VERSION", "checked", "pattern"]
 
 UNICODE_VERSION = "16.0.0"
 
@@ -39,6 +43,14 @@ O200K = "|".join(
 )
 
 NAMED = {"cl100k": CL100K, "cl100k-classic": CL100K_CLASSIC, "gpt2": GPT2, "o200k": O200K}
+
+
+def checked(split: str | None) -> str | None:
+    """`split`, or PatternError for a mistyped name: as a regular expression it would match nothing but itself."""
+    if split is not None and split not in NAMED and re.fullmatch(r"[A-Za-z][\w-]*", split):
+        names = ", ".join(sorted(NAMED))
+        raise PatternError(f"{split!r} is no named split pattern ({names}); as a regular expression write (?:{split})")
+    return split
 
 
 def pattern(split: str | None) -> str | None:

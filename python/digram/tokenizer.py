@@ -13,6 +13,7 @@ from digram import _threads
 from digram._text import whole_characters
 from digram.definition import Alphabet, Definition, special_ids
 from digram.errors import UnknownTokenError, VocabularyError
+from digram.patterns import checked
 
 if TYPE_CHECKING:
     import numpy
@@ -324,7 +325,7 @@ def from_token_list(
             kind="list",
             alphabet="bytes" if kinds == {bytes} else "characters",
             tokens=tuple(entries),
-            split=split,
+            split=checked(split),
             special_tokens=specials,
             unknown=unknown,
         )

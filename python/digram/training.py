@@ -13,7 +13,7 @@ from digram import _native, _threads
 from digram._text import whole_characters
 from digram.definition import Alphabet, Definition, special_ids
 from digram.errors import TrainingWarning
-from digram.patterns import pattern
+from digram.patterns import checked, pattern
 from digram.tokenizer import Text, Tokenizer
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class PieceCounts:
     """
 
     def __init__(self, split: str | None = "cl100k", special_tokens: Iterable[str] = ()) -> None:
-        self.split = split
+        self.split = checked(split)
         self.special_tokens = tuple(special_ids(special_tokens, 0))
         self.ordered = True
         self.documents = 0
@@ -188,11 +188,19 @@ def train(
             raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given!r}")
     if unknown != "error" and alphabet == "bytes":
         raise ValueError('unknown is for alphabet="characters": no byte is ever unknown')
+    special_tokens = tuple(special_ids(special_tokens, 0))
+    if alphabet == "bytes" and vocab_size is not None and not isinstance(texts, PieceCounts):
+        least = 256 + len(special_tokens)
+        if vocab_size < least:  # said before all texts are counted
+            raise ValueError(
+                f"vocab_size={vocab_size} is below the 256 bytes of the alphabet plus {len(special_tokens)} special "
+                f"tokens: ask for at least {least}"
+            )
     characters, threads = alphabet == "characters", _threads.checked(threads)
 
     if isinstance(texts, PieceCounts):
         counts = texts
-        if special_tokens and tuple(special_tokens) != counts.special_tokens:
+        if special_tokens and special_tokens != counts.special_tokens:
             raise ValueError(f"these counts were cut at {counts.special_tokens!r}: give no special tokens, or the same")
         split = counts.split
         if ties == "first-seen" and not counts.ordered:

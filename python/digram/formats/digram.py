@@ -17,7 +17,6 @@ tokens          [base64 of the bytes, id]                                     (k
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import os
 from array import array
@@ -210,6 +209,8 @@ def _short(value: object) -> str:
 
 
 def _checksum(body: dict[str, Any]) -> str:
+    import hashlib  # 5 ms, for commands that load no file of this kind
+
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from digram.definition import Definition, special_ids
 from digram.errors import FormatError
+from digram.patterns import checked
 from digram.tokenizer import Tokenizer
 
 __all__ = ["load", "looks_like"]
@@ -56,4 +57,6 @@ def load(
                 raise FormatError(f"line {number} of {Path(path)} has the rank {id}, which is above 2^31 - 1")
             ids.append(id)
     specials = special_ids(special_tokens, max(ids, default=-1) + 1)
-    return Tokenizer(Definition(kind="ranks", tokens=tuple(tokens), ids=ids, split=split, special_tokens=specials))
+    return Tokenizer(
+        Definition(kind="ranks", tokens=tuple(tokens), ids=ids, split=checked(split), special_tokens=specials)
+    )
