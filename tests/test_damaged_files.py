@@ -262,6 +262,8 @@ def test_a_tiktoken_file_needs_a_split(tmp_path):
     assert digram.load(path, split="gpt2").encode("aa") == [0, 0]
     tok = digram.load(path, split="gpt2", special_tokens=["<s>", "<t>"])
     assert dict(tok.special_tokens) == {"<s>": 1, "<t>": 2}
+    gap = tiktoken_file(tmp_path / "gap.tiktoken", {b"a": 7, b"b": 0})
+    assert dict(digram.load(gap, split="gpt2", special_tokens=["<s>"]).special_tokens) == {"<s>": 8}
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,11 @@ def test_token_lists_that_are_none():
     lost = Tokenizer(Definition(kind="merges", merges=array("I", [97, 98, 98, 99, 97, 257])))
     with pytest.raises(VocabularyError, match="canonical"):
         lost.to_token_list()
+    # A list that repeats an entry has no merges: pairs would have two ids.
+    with pytest.raises(VocabularyError, match="canonical"):
+        _ = digram.from_token_list(["a", "aa", "aa"]).merges
+    with pytest.raises(VocabularyError, match="byte tokens"):
+        digram.train("ab", min_count=1, alphabet="characters", unknown="bytes").to_token_list()
 
 
 # Unknown characters

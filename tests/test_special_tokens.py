@@ -162,6 +162,27 @@ def test_mixed_text_with_markers_equals_tiktoken(data, cl100k, oracle):
                 )
 
 
+def test_the_unknown_token_comes_last_where_the_special_tokens_lack_it():
+    options = {"alphabet": "characters", "min_count": 9, "special_tokens": ["<s>", "<t>"]}
+    assert dict(digram.train("ab", **options, unknown="<?>").special_tokens) == {"<s>": 2, "<t>": 3, "<?>": 4}
+    assert dict(digram.train("ab", **options, unknown="<s>").special_tokens) == {"<s>": 2, "<t>": 3}
+    listed = digram.from_token_list(["a", "b"], special_tokens=["<s>"], unknown="<?>")
+    assert dict(listed.special_tokens) == {"<s>": 2, "<?>": 3}
+    assert listed.encode("ac") == [0, 3]
+    given = digram.from_token_list(["a", "b"], special_tokens={"<s>": 9}, unknown="<?>")
+    assert dict(given.special_tokens) == {"<s>": 9, "<?>": 10}
+
+
+def test_surrogates_in_markers_are_joined_or_replaced():
+    tok = digram.train("ab", 257 + 2, special_tokens=["\ud83d\udc4d", "<\ud83d>"])
+    assert dict(tok.special_tokens) == {"👍": 257, "<\ufffd>": 258}
+    assert tok.token_id("\ud83d\udc4d") == tok.token_id("👍") == 257
+    for text in ("👍<\ufffd>", "\ud83d\udc4d<\udc4d>"):
+        assert tok.encode(text, allowed_special={"\ud83d\udc4d", "<\udc4d>"}) == [257, 258]
+        with pytest.raises(SpecialTokenError, match="👍"):
+            tok.encode(text, disallowed_special={"\ud83d\udc4d"})
+
+
 # tokenizers issues 1635 and 914: 100,000 added tokens took minutes.
 
 
