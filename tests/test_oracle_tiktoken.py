@@ -146,7 +146,7 @@ def test_code_points_in_context(twin, oracle, context):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("context", ["a%sb", "!%s ", "%s%s", "'%s", " %s1"])
+@pytest.mark.parametrize("context", ["a%sb", "!%s ", "'%s"])
 def test_every_code_point_in_context(twin, oracle, context):
     points = [chr(i) for i in range(sys.maxunicode + 1) if not 0xD800 <= i < 0xE000]
     for start in range(0, len(points), 50_000):
