@@ -3,11 +3,12 @@
 use crate::errors::exception;
 use crate::ids::{flat, ids, numbers};
 use crate::run::{SHORT, interruptible, on_threads};
+use crate::steps::{self, Words};
 use crate::text::{Text, texts};
 use digram::encode::{self, Options};
 use digram::specials::SpecialMatcher;
 use digram::split::Splitter;
-use digram::vocabulary::{Base, Special, Unknown, Vocabulary};
+use digram::vocabulary::{Base, Fallback, Pairs, Special, Unknown, Vocabulary};
 use digram::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList};
@@ -49,16 +50,17 @@ fn splitter(pattern: Option<&str>) -> Result<Splitter> {
 struct Specials<'a> {
     allowed: Option<&'a encode::Allowed>,
     disallowed: Option<SpecialMatcher>,
+    template: bool,
 }
 
 impl<'a> Specials<'a> {
-    fn new(allowed: Option<&'a Bound<'_, Allowed>>, disallowed: Option<Vec<String>>) -> Result<Self> {
+    fn new(allowed: Option<&'a Bound<'_, Allowed>>, disallowed: Option<Vec<String>>, template: bool) -> Result<Self> {
         let disallowed = disallowed.map(|markers| SpecialMatcher::new(&markers)).transpose()?;
-        Ok(Self { allowed: allowed.map(|allowed| &allowed.get().0), disallowed })
+        Ok(Self { allowed: allowed.map(|allowed| &allowed.get().0), disallowed, template })
     }
 
     fn options(&self) -> Options<'_> {
-        Options { allowed: self.allowed, disallowed: self.disallowed.as_ref() }
+        Options { allowed: self.allowed, disallowed: self.disallowed.as_ref(), template: self.template }
     }
 }
 
@@ -179,6 +181,57 @@ impl Encoder {
         })
     }
 
+    /// A vocabulary of pairs in general: tokens as of `from_ranks`, merges as flat u32 triples (left, right, new), and what is done
+    /// around splitting and merging, as steps of strings (see `digram.definition`).
+    #[staticmethod]
+    #[pyo3(signature = (tokens, ends, ids, merges, *, characters=false, whole=false, byte_ids=None, unknown_id=None,
+        fuse_unknown=false, specials=Vec::new(), split=None, steps=Vec::new(), normalizer=Vec::new(), byte_characters=false,
+        added=Vec::new(), decoder=Vec::new(), template=Default::default()))]
+    #[expect(clippy::too_many_arguments, reason = "they are the fields of a definition")]
+    fn from_pairs(
+        tokens: &Bound<'_, PyBytes>,
+        ends: &Bound<'_, PyAny>,
+        ids: &Bound<'_, PyAny>,
+        merges: &Bound<'_, PyAny>,
+        characters: bool,
+        whole: bool,
+        byte_ids: Option<Vec<u32>>,
+        unknown_id: Option<u32>,
+        fuse_unknown: bool,
+        specials: Vec<Special>,
+        split: Option<String>,
+        steps: Vec<Words>,
+        normalizer: Vec<Words>,
+        byte_characters: bool,
+        added: Vec<(String, u32, String)>,
+        decoder: Vec<Words>,
+        template: (Vec<u32>, Vec<u32>),
+    ) -> PyResult<Self> {
+        let (bytes, ends, ids): (_, Vec<u64>, Vec<u32>) = (tokens.as_bytes(), numbers(ends)?, numbers(ids)?);
+        let flat: Vec<u32> = numbers(merges)?;
+        Self::built(tokens.py(), || {
+            let spelt: Vec<_> = slices(bytes, &ends)?.into_iter().zip(ids).collect();
+            let merges: Vec<_> = flat.chunks_exact(3).map(|m| (m[0], m[1], m[2])).collect();
+            let wrong = |_| Error::Argument("byte_ids must be 256 ids".into());
+            let bytes = byte_ids.map(|ids| ids.try_into().map(Box::new).map_err(wrong)).transpose()?;
+            let unknown = Fallback { bytes, token: unknown_id, fuse: fuse_unknown };
+            let pairs = Pairs { tokens: &spelt, merges: &merges, characters, whole, unknown };
+            let vocabulary = Vocabulary::from_pairs(&pairs, &specials)?;
+            let splitter = match split {
+                Some(pattern) => Splitter::new(&pattern)?,
+                None => steps::splitter(&steps)?,
+            };
+            let around = encode::Around {
+                normalizer: steps::normalizer(&normalizer)?,
+                added: added.into_iter().map(steps::added).collect(),
+                byte_characters,
+                decoder: steps::decoder(&decoder)?,
+                template,
+            };
+            encode::Encoder::with(vocabulary, splitter, &specials, around)
+        })
+    }
+
     /// Special tokens to be let through by `encode`; None means all.
     #[pyo3(signature = (markers=None))]
     fn allow(&self, py: Python<'_>, markers: Option<Vec<String>>) -> PyResult<Allowed> {
@@ -190,66 +243,71 @@ impl Encoder {
     }
 
     /// The ids of a text.
-    #[pyo3(signature = (text, allowed=None, disallowed=None))]
+    #[pyo3(signature = (text, allowed=None, disallowed=None, template=false))]
     fn encode<'py>(
         &self,
         text: &Bound<'py, PyAny>,
         allowed: Option<&Bound<'py, Allowed>>,
         disallowed: Option<Vec<String>>,
+        template: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
-        PyList::new(py, self.ids(text, allowed, disallowed)?)
+        PyList::new(py, self.ids(text, allowed, disallowed, template)?)
     }
 
     /// The ids of a text as a flat buffer of u32.
-    #[pyo3(signature = (text, allowed=None, disallowed=None))]
+    #[pyo3(signature = (text, allowed=None, disallowed=None, template=false))]
     fn encode_flat<'py>(
         &self,
         text: &Bound<'py, PyAny>,
         allowed: Option<&Bound<'py, Allowed>>,
         disallowed: Option<Vec<String>>,
+        template: bool,
     ) -> PyResult<Bound<'py, PyByteArray>> {
-        Ok(flat(text.py(), &self.ids(text, allowed, disallowed)?))
+        Ok(flat(text.py(), &self.ids(text, allowed, disallowed, template)?))
     }
 
     /// The number of ids of a text.
-    #[pyo3(signature = (text, allowed=None, disallowed=None))]
+    #[pyo3(signature = (text, allowed=None, disallowed=None, template=false))]
     fn count(
         &self,
         text: &Bound<'_, PyAny>,
         allowed: Option<&Bound<'_, Allowed>>,
         disallowed: Option<Vec<String>>,
+        template: bool,
     ) -> PyResult<u64> {
         let py = text.py();
-        let specials = Specials::new(allowed, disallowed).map_err(|error| exception(py, error, None))?;
+        let specials = Specials::new(allowed, disallowed, template).map_err(|error| exception(py, error, None))?;
         self.on_text(&Text::of(text)?, py, |encoder, document, stop| encoder.count(document, specials.options(), stop))
     }
 
     /// The ids of many texts, end to end as flat u32, and the end of each text's ids as flat u64.
-    #[pyo3(signature = (texts, allowed=None, disallowed=None, threads=None))]
+    #[pyo3(signature = (texts, allowed=None, disallowed=None, threads=None, template=false))]
     fn encode_batch_flat<'py>(
         &self,
         texts: &Bound<'py, PyList>,
         allowed: Option<&Bound<'py, Allowed>>,
         disallowed: Option<Vec<String>>,
         threads: Option<usize>,
+        template: bool,
     ) -> PyResult<(Bound<'py, PyByteArray>, Bound<'py, PyByteArray>)> {
-        let batch = self.batch(texts, allowed, disallowed, threads)?;
+        let batch = self.batch(texts, allowed, disallowed, threads, template)?;
         let ends: Vec<u64> = batch.ends.iter().map(|&end| end as u64).collect();
         Ok((flat(texts.py(), &batch.ids), flat(texts.py(), &ends)))
     }
 
     /// The ids of many texts.
-    #[pyo3(signature = (texts, allowed=None, disallowed=None, threads=None))]
+    #[pyo3(signature = (texts, allowed=None, disallowed=None, threads=None, template=false))]
     fn encode_batch<'py>(
         &self,
         texts: &Bound<'py, PyList>,
         allowed: Option<&Bound<'py, Allowed>>,
         disallowed: Option<Vec<String>>,
         threads: Option<usize>,
+        template: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = texts.py();
-        let batch = self.batch(texts, allowed, disallowed, threads)?;
+        let batch = self.batch(texts, allowed, disallowed, threads, template)?;
         let lists = PyList::empty(py);
         let mut start = 0;
         for end in batch.ends {
@@ -260,16 +318,17 @@ impl Encoder {
     }
 
     /// The number of ids of each text, as flat u64.
-    #[pyo3(signature = (texts, allowed=None, disallowed=None, threads=None))]
+    #[pyo3(signature = (texts, allowed=None, disallowed=None, threads=None, template=false))]
     fn count_batch<'py>(
         &self,
         texts: &Bound<'py, PyList>,
         allowed: Option<&Bound<'py, Allowed>>,
         disallowed: Option<Vec<String>>,
         threads: Option<usize>,
+        template: bool,
     ) -> PyResult<Bound<'py, PyByteArray>> {
         let py = texts.py();
-        let specials = Specials::new(allowed, disallowed).map_err(|error| exception(py, error, None))?;
+        let specials = Specials::new(allowed, disallowed, template).map_err(|error| exception(py, error, None))?;
         let counts = self.on_texts(texts, threads, |encoder, documents, stop| {
             encoder.count_batch(documents, specials.options(), &|| stop.load(Ordering::Relaxed))
         })?;
@@ -277,15 +336,17 @@ impl Encoder {
     }
 
     /// The bytes of ids.
-    #[pyo3(signature = (ids, skip_special=false))]
+    #[pyo3(signature = (ids, skip_special=false, replace=false))]
     fn decode<'py>(
         &self,
         py: Python<'py>,
         #[pyo3(from_py_with = ids)] ids: Vec<u32>,
         skip_special: bool,
+        replace: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();
-        py.detach(|| self.0.decode(&ids, skip_special, &mut bytes)).map_err(|error| exception(py, error, None))?;
+        py.detach(|| self.0.decode(&ids, skip_special, replace, &mut bytes))
+            .map_err(|error| exception(py, error, None))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -346,9 +407,10 @@ impl Encoder {
         text: &Bound<'_, PyAny>,
         allowed: Option<&Bound<'_, Allowed>>,
         disallowed: Option<Vec<String>>,
+        template: bool,
     ) -> PyResult<Vec<u32>> {
         let py = text.py();
-        let specials = Specials::new(allowed, disallowed).map_err(|error| exception(py, error, None))?;
+        let specials = Specials::new(allowed, disallowed, template).map_err(|error| exception(py, error, None))?;
         self.on_text(&Text::of(text)?, py, |encoder, document, stop| {
             let mut ids = Vec::new();
             encoder.encode(document, specials.options(), &mut ids, stop).map(|()| ids)
@@ -361,8 +423,10 @@ impl Encoder {
         allowed: Option<&Bound<'_, Allowed>>,
         disallowed: Option<Vec<String>>,
         threads: Option<usize>,
+        template: bool,
     ) -> PyResult<encode::Batch> {
-        let specials = Specials::new(allowed, disallowed).map_err(|error| exception(texts.py(), error, None))?;
+        let specials =
+            Specials::new(allowed, disallowed, template).map_err(|error| exception(texts.py(), error, None))?;
         self.on_texts(texts, threads, |encoder, documents, stop| {
             encoder.encode_batch(documents, specials.options(), &|| stop.load(Ordering::Relaxed))
         })

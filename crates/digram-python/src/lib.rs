@@ -8,6 +8,7 @@ mod encoder;
 mod errors;
 mod ids;
 mod run;
+mod steps;
 mod text;
 
 use pyo3::prelude::*;

@@ -8,6 +8,7 @@ pub mod count;
 pub mod encode;
 pub mod error;
 pub mod merge;
+pub mod normalize;
 pub mod specials;
 pub mod split;
 pub mod train;

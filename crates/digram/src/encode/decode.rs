@@ -1,23 +1,38 @@
 //! Ids -> bytes.
 
-use super::Encoder;
+use super::{Decoder, Encoder};
+use crate::normalize::byte_characters;
 use crate::{Error, Result};
 
 impl Encoder {
     /// Appends the bytes of all ids to `out`. Special tokens give their marker, or nothing with `skip_special`.
     ///
+    /// Where the vocabulary has a decoder of its own, `out` is the text that it makes; see [`Decoder::text`] for `replace`.
+    ///
     /// # Errors
     /// `UnknownId` for the first id without a token; `out` may then hold some bytes.
-    pub fn decode(&self, ids: &[u32], skip_special: bool, out: &mut Vec<u8>) -> Result<()> {
+    pub fn decode(&self, ids: &[u32], skip_special: bool, replace: bool, out: &mut Vec<u8>) -> Result<()> {
         let tokens = self.vocabulary.tokens();
-        for &id in ids {
-            if skip_special && tokens.is_special(id) {
-                continue;
+        let kept = ids.iter().copied().filter(|&id| !(skip_special && tokens.is_special(id)));
+        if self.around.decoder == Decoder::Bytes {
+            for id in kept {
+                match self.added_by_id.get(&id) {
+                    Some(text) => out.extend_from_slice(text),
+                    None if tokens.append(id, out) => {}
+                    None => return Err(Error::UnknownId { id: u64::from(id) }),
+                }
             }
-            if !tokens.append(id, out) {
-                return Err(Error::UnknownId { id: u64::from(id) });
-            }
+            return Ok(());
         }
+        let strings: Result<Vec<Vec<u8>>> = kept
+            .map(|id| match (self.added_by_id.get(&id), tokens.bytes(id)) {
+                (Some(text), _) => Ok(text.clone()),
+                (_, Some(bytes)) if self.vocabulary.is_of_bytes() => Ok(byte_characters::written(&bytes).into()),
+                (_, Some(bytes)) => Ok(bytes),
+                _ => Err(Error::UnknownId { id: u64::from(id) }),
+            })
+            .collect();
+        out.extend_from_slice(&self.around.decoder.text(strings?, replace));
         Ok(())
     }
 }

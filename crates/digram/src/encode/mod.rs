@@ -1,33 +1,53 @@
 //! Documents -> ids: special tokens that the caller trusts are cut out, the rest is split, each piece is merged.
 
+mod added;
 mod batch;
 mod decode;
+mod decoder;
 
+pub use added::{AddedToken, Allowed};
 pub use batch::{Batch, RUN, work_of};
+pub use decoder::{Decoder, Step as DecoderStep};
 
 use crate::error::{Error, Place, Result};
 use crate::merge::{Scratch, merge_symbols_until};
-use crate::specials::{SpecialMatcher, Stretch};
+use crate::normalize::{Normalizer, byte_characters};
+use crate::specials::SpecialMatcher;
 use crate::split::Splitter;
 use crate::vocabulary::{Special, Vocabulary};
+use added::Stretch;
 use hashbrown::HashMap;
+use std::borrow::Cow;
 
 /// A frozen tokenizer: vocabulary, split pattern, special tokens. Share it between threads freely.
 #[derive(Debug)]
 pub struct Encoder {
     vocabulary: Vocabulary,
     splitter: Splitter,
-    /// Marker -> id.
-    specials: HashMap<String, u32>,
-    /// All markers.
+    around: Around,
+    /// Special tokens: marker -> place in `around.added`.
+    specials: HashMap<String, usize>,
+    /// The strings of added tokens by id, where they are not what the vocabulary spells.
+    added_by_id: HashMap<u32, Vec<u8>>,
+    /// Added tokens that always match.
+    always: Allowed,
+    /// All added tokens.
     all: Allowed,
 }
 
-/// Special tokens that a call lets through: what finds them, and their ids.
-#[derive(Clone, Debug)]
-pub struct Allowed {
-    matcher: SpecialMatcher,
-    ids: Vec<u32>,
+/// What surrounds splitting and merging, as far as a vocabulary has it.
+#[derive(Clone, Debug, Default)]
+pub struct Around {
+    /// What is done to the text first.
+    pub normalizer: Normalizer,
+    /// Tokens that are cut out of the text, special ones among them.
+    pub added: Vec<AddedToken>,
+    /// Whether pieces end up as characters that stand for bytes, to be read before merging.
+    pub byte_characters: bool,
+    /// How ids become text.
+    pub decoder: Decoder,
+    /// Ids before and after a text, for calls that want them.
+    pub template: (Vec<u32>, Vec<u32>),
 }
 
 /// What a call does with special tokens in the text. By default all text is ordinary.
@@ -37,6 +57,8 @@ pub struct Options<'a> {
     pub allowed: Option<&'a Allowed>,
     /// Markers that are an error.
     pub disallowed: Option<&'a SpecialMatcher>,
+    /// Whether the ids of the template go around the text.
+    pub template: bool,
 }
 
 /// How many bytes of pieces are encoded between two looks at whether to stop.
@@ -48,14 +70,57 @@ impl Encoder {
     /// # Errors
     /// `Vocabulary` where a marker is given two ids.
     pub fn new(vocabulary: Vocabulary, splitter: Splitter, specials: &[Special]) -> Result<Self> {
+        Self::with(vocabulary, splitter, specials, Around::default())
+    }
+
+    /// As [`Self::new`], with what surrounds splitting and merging. Special tokens of `around.added` may be among
+    /// `specials`; the others of `specials` have no flags.
+    ///
+    /// # Errors
+    /// `Vocabulary` where a marker is given two ids, an added token has an id that is another token's, or the template
+    /// names an id without a token.
+    pub fn with(
+        mut vocabulary: Vocabulary,
+        splitter: Splitter,
+        specials: &[Special],
+        mut around: Around,
+    ) -> Result<Self> {
         let mut by_marker = HashMap::new();
+        for (i, token) in around.added.iter().enumerate().filter(|(_, token)| token.special) {
+            by_marker.insert(token.text.clone(), i);
+        }
         for (marker, id) in specials {
-            if by_marker.insert(marker.clone(), *id).is_some_and(|other| other != *id) {
+            let known = *by_marker.entry_ref(marker.as_str()).or_insert_with(|| {
+                around.added.push(AddedToken { text: marker.clone(), id: *id, special: true, ..AddedToken::default() });
+                around.added.len() - 1
+            });
+            if around.added[known].id != *id {
                 return Err(Error::Vocabulary(format!("the special token {marker:?} is given two ids")));
             }
         }
-        let all = Allowed::of(by_marker.iter().map(|(marker, id)| (marker.as_str(), *id)))?;
-        Ok(Self { vocabulary, splitter, specials: by_marker, all })
+        for token in &around.added {
+            vocabulary.add_token(&token.text, token.id)?;
+        }
+        let tokens = vocabulary.tokens();
+        if let Some(id) = around.template.0.iter().chain(&around.template.1).find(|&&id| !tokens.contains(id)) {
+            return Err(Error::Vocabulary(format!("the template puts id {id} around a text, which no token has")));
+        }
+        let normalizer = &around.normalizer;
+        let all = Allowed::of(around.added.iter(), normalizer)?;
+        let always = Allowed::of(around.added.iter().filter(|token| !token.special), normalizer)?;
+        // An added token that is looked for in normalised text is decoded to that; characters for bytes are read back.
+        let mut added_by_id = HashMap::new();
+        let flagged = |token: &&AddedToken| token.normalized || !token.special;
+        for token in around.added.iter().filter(flagged) {
+            let text = match token.normalized && !around.byte_characters {
+                true => normalizer.apply(&token.text)?,
+                false => Cow::Borrowed(token.text.as_str()),
+            };
+            if vocabulary.tokens().written(token.id) != Some(text.as_bytes()) {
+                added_by_id.entry(token.id).or_insert_with(|| text.into_owned().into_bytes());
+            }
+        }
+        Ok(Self { vocabulary, splitter, around, specials: by_marker, added_by_id, always, all })
     }
 
     /// The vocabulary.
@@ -78,16 +143,17 @@ impl Encoder {
     /// # Errors
     /// `Argument`, naming a marker that is no special token of this vocabulary.
     pub fn some_specials(&self, markers: &[&str]) -> Result<Allowed> {
-        let ids: Result<Vec<_>> = markers
+        let chosen: Result<Vec<_>> = markers
             .iter()
             .map(|&marker| match self.specials.get(marker) {
-                Some(&id) => Ok((marker, id)),
+                Some(&i) => Ok(&self.around.added[i]),
                 None => Err(Error::Argument(format!(
                     "{marker:?} is not a special token of this vocabulary, so it cannot be allowed"
                 ))),
             })
             .collect();
-        Allowed::of(ids?.into_iter())
+        let always = self.around.added.iter().filter(|token| !token.special);
+        Allowed::of(always.chain(chosen?), &self.around.normalizer)
     }
 
     /// Appends the ids of `document` to `out`.
@@ -96,14 +162,21 @@ impl Encoder {
     /// `UnknownCharacter`, `UnknownByte`, `DisallowedSpecial`, `Backtracking`, with the place in bytes of the document;
     /// `Interrupted` once `stop` returns true. `out` may then hold some ids.
     pub fn encode(&self, document: &[u8], options: Options, out: &mut Vec<u32>, stop: &dyn Fn() -> bool) -> Result<()> {
-        let mut pieces = Pieces::new(self, document, stop);
-        self.for_each_part(document, options, |part| match part {
-            Part::Special(id) => {
+        let mut pieces = Pieces::new(self, stop);
+        if options.template {
+            out.extend_from_slice(&self.around.template.0);
+        }
+        self.for_each_part(document, options, &mut |part| match part {
+            Part::Token(id) => {
                 out.push(id);
                 Ok(())
             }
-            Part::Piece(piece) => pieces.append(piece, out),
-        })
+            Part::Piece(piece, offset) => pieces.append(piece, offset, out),
+        })?;
+        if options.template {
+            out.extend_from_slice(&self.around.template.1);
+        }
+        Ok(())
     }
 
     /// The number of ids of `document`, without a list of them.
@@ -111,14 +184,17 @@ impl Encoder {
     /// # Errors
     /// As [`Self::encode`].
     pub fn count(&self, document: &[u8], options: Options, stop: &dyn Fn() -> bool) -> Result<u64> {
-        let mut pieces = Pieces::new(self, document, stop);
+        let mut pieces = Pieces::new(self, stop);
         let (mut count, mut ids) = (0, Vec::new());
-        self.for_each_part(document, options, |part| {
+        if options.template {
+            count += (self.around.template.0.len() + self.around.template.1.len()) as u64;
+        }
+        self.for_each_part(document, options, &mut |part| {
             match part {
-                Part::Special(_) => count += 1,
-                Part::Piece(piece) => {
+                Part::Token(_) => count += 1,
+                Part::Piece(piece, offset) => {
                     ids.clear();
-                    pieces.append(piece, &mut ids)?;
+                    pieces.append(piece, offset, &mut ids)?;
                     count += ids.len() as u64;
                 }
             }
@@ -127,40 +203,117 @@ impl Encoder {
         Ok(count)
     }
 
-    /// Cuts a document into allowed special tokens and pieces.
-    fn for_each_part(&self, document: &[u8], options: Options, mut each: impl FnMut(Part) -> Result<()>) -> Result<()> {
+    /// Cuts a document into added tokens and pieces.
+    fn for_each_part(&self, document: &[u8], options: Options, each: &mut dyn FnMut(Part) -> Result<()>) -> Result<()> {
         if let Some((place, _)) = options.disallowed.and_then(|markers| markers.find(document, 0)) {
             let marker = String::from_utf8_lossy(&document[place.clone()]).into_owned();
             return Err(Error::DisallowedSpecial { marker, place: Place::Byte(place.start) });
         }
-        let Some(allowed) = options.allowed else {
-            return self.splitter.for_each_piece(document, |piece| each(Part::Piece(piece)));
-        };
-        allowed.matcher.for_each_stretch(document, |stretch| match stretch {
-            Stretch::Special(_, which) => each(Part::Special(allowed.ids[which])),
-            Stretch::Text(text) => {
-                self.splitter.for_each_piece_within(document, text, |piece| each(Part::Piece(piece)))
+        let allowed = options.allowed.unwrap_or(&self.always);
+        if !(self.around.normalizer.is_empty() && allowed.is_plain() && !self.splitter.changes_text()) {
+            return self.for_each_part_of_changed(document, allowed, each);
+        }
+        let mut done = 0;
+        while let Some((place, id)) = allowed.before.find(document, done) {
+            let text = done..place.start;
+            self.splitter
+                .for_each_piece_within(document, text, |p| each(Part::Piece(&document[p.clone()], p.start)))?;
+            done = place.end;
+            each(Part::Token(id))?;
+        }
+        let text = done..document.len();
+        self.splitter.for_each_piece_within(document, text, |p| each(Part::Piece(&document[p.clone()], p.start)))
+    }
+
+    /// [`Self::for_each_part`] where text is not what it was: a document at a time, well-formed stretch by stretch.
+    fn for_each_part_of_changed(
+        &self,
+        document: &[u8],
+        allowed: &Allowed,
+        each: &mut dyn FnMut(Part) -> Result<()>,
+    ) -> Result<()> {
+        let mut ill_formed: Option<std::ops::Range<usize>> = None;
+        let mut at = 0;
+        for chunk in document.utf8_chunks() {
+            if !chunk.valid().is_empty() {
+                if let Some(range) = ill_formed.take() {
+                    each(Part::Piece(&document[range.clone()], range.start))?;
+                }
+                self.for_each_part_of_text(chunk.valid(), at, allowed, each)?;
+                at += chunk.valid().len();
             }
+            let end = at + chunk.invalid().len();
+            if end > at {
+                ill_formed.get_or_insert(at..end).end = end;
+            }
+            at = end;
+        }
+        ill_formed.map_or(Ok(()), |range| each(Part::Piece(&document[range.clone()], range.start)))
+    }
+
+    /// The parts of one well-formed text that begins at byte `base` of its document.
+    fn for_each_part_of_text(
+        &self,
+        text: &str,
+        base: usize,
+        allowed: &Allowed,
+        each: &mut dyn FnMut(Part) -> Result<()>,
+    ) -> Result<()> {
+        allowed.before.for_each_stretch(text, &mut |stretch| {
+            let stretch = match stretch {
+                Stretch::Token(id) => return each(Part::Token(id)),
+                Stretch::Text(range) => range,
+            };
+            let (original, start) = (&text[stretch.clone()], base + stretch.start);
+            let normal = self.around.normalizer.apply(original)?;
+            allowed.after.for_each_stretch(&normal, &mut |stretch| {
+                let range = match stretch {
+                    Stretch::Token(id) => return each(Part::Token(id)),
+                    Stretch::Text(range) => range,
+                };
+                let first = start == 0 && range.start == 0;
+                self.splitter.for_each_text(&normal[range.clone()], first, &mut |piece, at| {
+                    let at = start + range.start + at;
+                    let result = match self.around.byte_characters {
+                        true => each(Part::Piece(&read_bytes(piece, at)?, at)),
+                        false => each(Part::Piece(piece.as_bytes(), at)),
+                    };
+                    result.map_err(|error| placed(error, original, start))
+                })
+            })
         })
     }
 }
 
-impl Allowed {
-    fn of<'a>(specials: impl Iterator<Item = (&'a str, u32)>) -> Result<Self> {
-        let (markers, ids): (Vec<_>, Vec<_>) = specials.unzip();
-        Ok(Self { matcher: SpecialMatcher::new(&markers)?, ids })
+/// The bytes that the characters of a piece stand for.
+fn read_bytes(piece: &str, at: usize) -> Result<Vec<u8>> {
+    byte_characters::read(piece).ok_or_else(|| {
+        let symbol = piece.chars().find(|&c| byte_characters::byte(c).is_none()).unwrap_or_default();
+        Error::UnknownCharacter { symbol, place: Place::Byte(at) }
+    })
+}
+
+/// An error about a changed text, told of the text as it was: an unknown character is where it first stands in it, and where it
+/// does not, its text begins there.
+fn placed(error: Error, original: &str, start: usize) -> Error {
+    match error {
+        Error::UnknownCharacter { symbol, .. } => {
+            let place = Place::Byte(start + original.find(symbol).unwrap_or(0));
+            Error::UnknownCharacter { symbol, place }
+        }
+        other => other,
     }
 }
 
-enum Part {
-    Special(u32),
-    Piece(std::ops::Range<usize>),
+enum Part<'a> {
+    Token(u32),
+    /// The bytes of a piece, and where it begins.
+    Piece(&'a [u8], usize),
 }
 
 /// Encodes the pieces of one document.
 struct Pieces<'a> {
     vocabulary: &'a Vocabulary,
-    document: &'a [u8],
     scratch: Scratch,
     stop: &'a dyn Fn() -> bool,
     /// Bytes until the next look at `stop`.
@@ -168,11 +321,11 @@ struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    fn new(encoder: &'a Encoder, document: &'a [u8], stop: &'a dyn Fn() -> bool) -> Self {
-        Self { vocabulary: &encoder.vocabulary, document, scratch: Scratch::default(), stop, left: BETWEEN_STOPS }
+    fn new(encoder: &'a Encoder, stop: &'a dyn Fn() -> bool) -> Self {
+        Self { vocabulary: &encoder.vocabulary, scratch: Scratch::default(), stop, left: BETWEEN_STOPS }
     }
 
-    fn append(&mut self, piece: std::ops::Range<usize>, out: &mut Vec<u32>) -> Result<()> {
+    fn append(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
         self.left = self.left.saturating_sub(piece.len());
         if self.left == 0 {
             self.left = BETWEEN_STOPS;
@@ -180,12 +333,12 @@ impl<'a> Pieces<'a> {
                 return Err(Error::Interrupted);
             }
         }
-        let (bytes, offset, from) = (&self.document[piece.clone()], piece.start, out.len());
-        if let Some(id) = self.vocabulary.whole_piece(bytes) {
+        let from = out.len();
+        if let Some(id) = self.vocabulary.whole_piece(piece) {
             out.push(id);
             return Ok(());
         }
-        self.vocabulary.append_symbols(bytes, offset, out)?;
+        self.vocabulary.append_symbols(piece, offset, out)?;
         merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)
     }
 }

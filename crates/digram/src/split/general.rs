@@ -6,6 +6,7 @@
 //! What it took beyond [`FREE_STEPS`] for each byte is paid from a budget for the whole text; when that is used up, or
 //! one attempt needs more than [`LIMITS`] allows, the answer is [`Error::Backtracking`].
 
+use super::oniguruma;
 use crate::{Error, Result};
 use fancy_regex::{CompileError, Regex, RegexInput, RuntimeError};
 use std::ops::Range;
@@ -22,8 +23,18 @@ const BUDGET: usize = 1 << 25;
 #[derive(Debug)]
 pub(super) struct General {
     pattern: String,
+    dialect: Dialect,
     /// The pattern under each of `LIMITS`; all but the first are compiled when they are needed.
     regexes: [OnceLock<Regex>; LIMITS.len()],
+}
+
+/// Which engine a pattern was written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// The `regex` and `fancy-regex` crates', as in tiktoken.
+    Rust,
+    /// Oniguruma's, as in Hugging Face's tokenizers: `X{1,3}+` is `(?:X{1,3})+`, `^` and `$` stand at every line.
+    Oniguruma,
 }
 
 /// One pass over a text.
@@ -37,14 +48,18 @@ struct Search<'a> {
 
 impl General {
     pub(super) fn new(pattern: &str) -> Result<Self> {
-        let first = compile(pattern, LIMITS[0]).map_err(|error| Error::Pattern {
+        Self::in_dialect(pattern, Dialect::Rust)
+    }
+
+    pub(super) fn in_dialect(pattern: &str, dialect: Dialect) -> Result<Self> {
+        let first = compile(pattern, dialect, LIMITS[0]).map_err(|error| Error::Pattern {
             pattern: pattern.to_string(),
             position: position(pattern, &error),
             reason: reason(&error),
         })?;
         let regexes = [const { OnceLock::new() }; LIMITS.len()];
         regexes[0].set(first).expect("an empty cell");
-        Ok(General { pattern: pattern.to_string(), regexes })
+        Ok(General { pattern: pattern.to_string(), dialect, regexes })
     }
 
     pub(super) fn pattern(&self) -> &str {
@@ -83,9 +98,32 @@ impl General {
         Ok(())
     }
 
+    /// Calls `each` with every match, empty ones included, except an empty one right after the match before: what the
+    /// iterators of Oniguruma's bindings and of the `regex` crate give.
+    pub(super) fn for_each_match(
+        &self,
+        text: &str,
+        base: usize,
+        each: &mut dyn FnMut(Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        let mut search = Search { general: self, text, base, budget: BUDGET };
+        let (mut from, mut done) = (0, None);
+        while let Some(found) = search.next(from, true)? {
+            // `\K` in a look-behind can put the beginning of a match before the search.
+            let start = found.start.max(done.unwrap_or(0));
+            if start >= found.end && done == Some(found.end) {
+                from = next_char(text, from);
+            } else {
+                each(start..found.end)?;
+                (from, done) = (found.end, Some(found.end));
+            }
+        }
+        Ok(())
+    }
+
     fn regex(&self, level: usize) -> &Regex {
-        self.regexes[level]
-            .get_or_init(|| compile(&self.pattern, LIMITS[level]).expect("a pattern that compiled under another limit"))
+        let compiled = || compile(&self.pattern, self.dialect, LIMITS[level]);
+        self.regexes[level].get_or_init(|| compiled().expect("a pattern that compiled under another limit"))
     }
 }
 
@@ -139,9 +177,13 @@ impl Search<'_> {
     }
 }
 
-fn compile(pattern: &str, limit: usize) -> std::result::Result<Regex, fancy_regex::Error> {
-    fancy_regex::RegexBuilder::new(pattern)
+fn compile(pattern: &str, dialect: Dialect, limit: usize) -> std::result::Result<Regex, fancy_regex::Error> {
+    let oniguruma = dialect == Dialect::Oniguruma;
+    let translated = if oniguruma { oniguruma::translated(pattern) } else { pattern.into() };
+    fancy_regex::RegexBuilder::new(&translated)
         .backtrack_limit(limit)
+        .oniguruma_mode(oniguruma)
+        .multi_line(oniguruma)
         // Needed to take `\G` back where a search is repeated; otherwise it only keeps `\A` and `\z` off the automata.
         .allow_input_assertion_overrides(pattern.contains(r"\G"))
         .build()

@@ -6,12 +6,19 @@
 //! UTF-8.
 
 mod cl100k;
+mod find;
 mod general;
 mod gpt2;
 mod o200k;
+mod oniguruma;
 mod patterns;
 mod scan;
+mod steps;
 mod unicode;
+
+pub use find::Find;
+pub use steps::{Behaviour, Prefix, Step};
+pub(crate) use unicode::class_ranges;
 
 pub use patterns::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, named};
 
@@ -32,6 +39,7 @@ enum Engine {
     None,
     Scanner(Scanner, &'static str),
     General(Arc<General>),
+    Steps(Arc<[Step]>),
 }
 
 /// The families of patterns that have a scanner.
@@ -68,8 +76,30 @@ impl Splitter {
         Ok(Splitter { engine })
     }
 
+    /// Cuts by a sequence of steps, each of which cuts the pieces of the one before.
+    pub fn of_steps(steps: Vec<Step>) -> Self {
+        let engine = match &steps[..] {
+            [] => Engine::None,
+            // A step that only isolates the matches of a known pattern, which leave no gap, is its scanner.
+            [Step::Cut { find, behaviour: Behaviour::Isolated, .. }]
+            | [Step::Cut { find, behaviour: Behaviour::Removed, invert: true }]
+                if find.scanner().is_some() =>
+            {
+                let (scanner, pattern) = find.scanner().expect("just looked");
+                Engine::Scanner(scanner, pattern)
+            }
+            _ => Engine::Steps(steps.into()),
+        };
+        Splitter { engine }
+    }
+
+    /// Whether pieces may hold other text than the document's: then only [`for_each_text`](Self::for_each_text) gives them.
+    pub fn changes_text(&self) -> bool {
+        matches!(&self.engine, Engine::Steps(steps) if steps.iter().any(Step::changes_text))
+    }
+
     /// What does the work: `"none"`, `"scanner:gpt2"`, `"scanner:cl100k"`, `"scanner:cl100k-classic"`,
-    /// `"scanner:o200k"` or `"regex"`.
+    /// `"scanner:o200k"`, `"regex"` or `"steps"`.
     pub fn engine(&self) -> &'static str {
         match &self.engine {
             Engine::None => "none",
@@ -78,13 +108,14 @@ impl Splitter {
             Engine::Scanner(Scanner::Cl100kClassic, _) => "scanner:cl100k-classic",
             Engine::Scanner(Scanner::O200k, _) => "scanner:o200k",
             Engine::General(_) => "regex",
+            Engine::Steps(_) => "steps",
         }
     }
 
-    /// The pattern as given; `None` where there is none.
+    /// The pattern as given; `None` where there is none, or a sequence of steps.
     pub fn pattern(&self) -> Option<&str> {
         match &self.engine {
-            Engine::None => None,
+            Engine::None | Engine::Steps(_) => None,
             Engine::Scanner(_, pattern) => Some(pattern),
             Engine::General(general) => Some(general.pattern()),
         }
@@ -134,6 +165,21 @@ impl Splitter {
         ill_formed.map_or(Ok(()), each)
     }
 
+    /// Calls `each` with the text of every piece of `text` and the byte where it begins, as far as the text is still the
+    /// same: a piece that a step has changed begins where the piece did that it was made from. `first` says whether the text
+    /// begins its document.
+    pub fn for_each_text(
+        &self,
+        text: &str,
+        first: bool,
+        each: &mut dyn FnMut(&str, usize) -> Result<()>,
+    ) -> Result<()> {
+        match &self.engine {
+            Engine::Steps(steps) => steps::run(steps, text, 0, first, each),
+            _ => self.split_text(text, 0, &mut |piece| each(&text[piece.clone()], piece.start)),
+        }
+    }
+
     /// The pieces of one well-formed text that begins at byte `base` of its document.
     fn split_text(&self, text: &str, base: usize, each: &mut impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
         if text.is_empty() {
@@ -143,6 +189,9 @@ impl Splitter {
             Engine::None => each(base..base + text.len()),
             Engine::Scanner(scanner, _) => scanner.scan(text.as_bytes(), base, each),
             Engine::General(general) => general.split(text, base, each),
+            Engine::Steps(steps) => {
+                steps::run(steps, text, base, base == 0, &mut |piece, at| each(at..at + piece.len()))
+            }
         }
     }
 }

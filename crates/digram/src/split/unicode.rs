@@ -57,7 +57,7 @@ impl Classes {
             (r"\p{N}", NUMBER),
             (r"\s", SPACE),
         ] {
-            for (first, last) in ranges(pattern) {
+            for (first, last) in class_ranges(pattern) {
                 flat[first as usize..=last as usize].fill(set);
             }
         }
@@ -126,7 +126,7 @@ impl Classes {
 }
 
 /// The code points of a class, as the regex engine sees it.
-fn ranges(pattern: &str) -> Vec<(char, char)> {
+pub(crate) fn class_ranges(pattern: &str) -> Vec<(char, char)> {
     let hir = regex_syntax::parse(pattern).expect("a class of the regex engine");
     match hir.kind() {
         HirKind::Class(Class::Unicode(class)) => class.ranges().iter().map(|r| (r.start(), r.end())).collect(),
@@ -163,7 +163,7 @@ mod tests {
             (r"[^\s\p{L}\p{N}]", SYMBOL),
         ] {
             let mut expected = vec![false; 0x11_0000];
-            for (first, last) in ranges(pattern) {
+            for (first, last) in class_ranges(pattern) {
                 expected[first as usize..=last as usize].fill(true);
             }
             for character in '\0'..=char::MAX {

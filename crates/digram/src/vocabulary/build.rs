@@ -3,7 +3,7 @@
 use super::canonical::{Parts, stay_apart};
 use super::rules::{PairTable, PassTable, key};
 use super::spelling::Spellings;
-use super::{NONE, RuleSet, Symbols, Tokens, Unknown, Vocabulary, Whole};
+use super::{Fallback, NONE, RuleSet, Symbols, Tokens, Unknown, Vocabulary, Whole};
 use crate::merge::{Below, Merge, Scratch, merge_symbols};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ impl Base {
 
     fn symbols(&self) -> Symbols {
         match self {
-            Self::Bytes(ids) => Symbols::Bytes(ids.clone()),
+            Self::Bytes(ids) => Symbols::Bytes(ids.clone(), Fallback::default()),
             Self::Characters(characters, unknown) => {
                 let mut ascii = Box::new([NONE; 128]);
                 let mut others = hashbrown::HashMap::default();
@@ -38,7 +38,7 @@ impl Base {
                         None => _ = others.insert(symbol, id),
                     }
                 }
-                Symbols::Characters { ascii, others, unknown: unknown.clone() }
+                Symbols::Characters { ascii, others, unknown: unknown.clone().into() }
             }
         }
     }
@@ -81,7 +81,7 @@ fn table<'a>(
 }
 
 /// Special tokens come last, so that a clash names them. Several markers may share an id; the first is its text.
-fn add_specials(tokens: &mut Tokens, specials: &[Special]) -> Result<()> {
+pub(super) fn add_specials(tokens: &mut Tokens, specials: &[Special]) -> Result<()> {
     for (marker, id) in specials {
         if marker.is_empty() {
             return Err(Error::Vocabulary("a special token must not be the empty string".into()));

@@ -6,21 +6,26 @@
 
 mod build;
 mod canonical;
+mod pairs;
 pub mod rules;
 mod spelling;
+mod symbols;
 #[cfg(test)]
 mod tests;
 mod tokens;
 
 pub use build::{Base, Special};
+pub use pairs::Pairs;
+pub use symbols::Fallback;
 pub use tokens::Tokens;
 
 use crate::merge::{Merge, Rules, Scratch, merge_symbols};
-use crate::{Error, Result, error::Place};
+use crate::{Error, Result};
 use foldhash::fast::FixedState;
-use hashbrown::{HashMap, HashTable};
+use hashbrown::HashTable;
 use rules::{PairTable, PassTable};
 use std::hash::BuildHasher;
+use symbols::Symbols;
 
 /// No id.
 const NONE: u32 = u32::MAX;
@@ -34,17 +39,6 @@ pub enum Unknown {
     Token(u32),
     /// The ids of its UTF-8 bytes.
     Bytes(Box<[u32; 256]>),
-}
-
-#[derive(Debug)]
-enum Symbols {
-    /// Byte -> id, `NONE` where the vocabulary lacks the byte.
-    Bytes(Box<[u32; 256]>),
-    Characters {
-        ascii: Box<[u32; 128]>,
-        others: HashMap<char, u32, FixedState>,
-        unknown: Unknown,
-    },
 }
 
 #[derive(Debug)]
@@ -113,9 +107,28 @@ impl Vocabulary {
     /// The bytes that have no token of their own, ascending; empty for a character alphabet.
     pub fn missing_bytes(&self) -> Vec<u8> {
         match &self.symbols {
-            Symbols::Bytes(ids) => (0..=255).filter(|&byte| ids[byte as usize] == NONE).collect(),
+            Symbols::Bytes(ids, _) => (0..=255).filter(|&byte| ids[byte as usize] == NONE).collect(),
             Symbols::Characters { .. } => Vec::new(),
         }
+    }
+
+    /// Whether the base symbols are bytes.
+    pub fn is_of_bytes(&self) -> bool {
+        matches!(self.symbols, Symbols::Bytes(..))
+    }
+
+    /// Gives an added token its id. It may be a token already, if that is spelt the same.
+    pub(crate) fn add_token(&mut self, text: &str, id: u32) -> Result<()> {
+        if self.tokens.contains(id) {
+            return match self.tokens.is_special(id) || self.tokens.written(id) == Some(text.as_bytes()) {
+                true => Ok(()),
+                false => {
+                    Err(Error::Vocabulary(format!("the added token {text:?} has id {id}, which is another token's")))
+                }
+            };
+        }
+        self.tokens.reserve(u64::from(id), self.tokens.len() + 1)?;
+        self.tokens.set(id, text.as_bytes(), false)
     }
 
     /// The id of a whole piece, where looking it up is exact.
@@ -125,50 +138,7 @@ impl Vocabulary {
 
     /// Appends the base symbols of `piece`, which starts at byte `offset` of its document.
     pub(crate) fn append_symbols(&self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
-        match &self.symbols {
-            Symbols::Bytes(ids) => {
-                let from = out.len();
-                out.extend(piece.iter().map(|&byte| ids[byte as usize]));
-                match out[from..].iter().position(|&id| id == NONE) {
-                    None => Ok(()),
-                    Some(i) => Err(Error::UnknownByte { byte: piece[i], place: Place::Byte(offset + i) }),
-                }
-            }
-            Symbols::Characters { ascii, others, unknown } => {
-                let mut at = offset;
-                for chunk in piece.utf8_chunks() {
-                    for symbol in chunk.valid().chars() {
-                        let id = match ascii.get(symbol as usize) {
-                            Some(&id) => id,
-                            None => others.get(&symbol).copied().unwrap_or(NONE),
-                        };
-                        match unknown {
-                            _ if id != NONE => out.push(id),
-                            Unknown::Error => {
-                                return Err(Error::UnknownCharacter { symbol, place: Place::Byte(at) });
-                            }
-                            Unknown::Token(id) => out.push(*id),
-                            Unknown::Bytes(ids) => {
-                                out.extend(symbol.encode_utf8(&mut [0; 4]).bytes().map(|byte| ids[byte as usize]));
-                            }
-                        }
-                        at += symbol.len_utf8();
-                    }
-                    // Bytes outside any character: each is one unknown symbol.
-                    for &byte in chunk.invalid() {
-                        match unknown {
-                            Unknown::Error => {
-                                return Err(Error::UnknownByte { byte, place: Place::Byte(at) });
-                            }
-                            Unknown::Token(id) => out.push(*id),
-                            Unknown::Bytes(ids) => out.push(ids[byte as usize]),
-                        }
-                        at += 1;
-                    }
-                }
-                Ok(())
-            }
-        }
+        self.symbols.append(piece, offset, out)
     }
 }
 
@@ -201,6 +171,11 @@ impl Whole {
             self.longest = self.longest.max(bytes.len());
             self.table.insert_unique(hasher.hash_one(bytes), id, hash);
         }
+    }
+
+    /// Forgets the tokens that `keep` does not name.
+    fn retain(&mut self, keep: impl Fn(u32) -> bool) {
+        self.table.retain(|&mut id| keep(id));
     }
 
     fn get(&self, tokens: &Tokens, piece: &[u8]) -> Option<u32> {

@@ -23,6 +23,11 @@ impl PairTable {
         Self(HashMap::with_capacity_and_hasher(n, FixedState::default()))
     }
 
+    /// Adds a rule, in the place of an earlier one for the same pair.
+    pub(crate) fn set(&mut self, left: u32, right: u32, merge: Merge) {
+        self.0.insert(key(left, right), merge);
+    }
+
     /// Adds a rule; false, and no change, where the pair has one already.
     pub(crate) fn add(&mut self, left: u32, right: u32, merge: Merge) -> bool {
         match self.0.entry(key(left, right)) {

@@ -121,6 +121,15 @@ impl Tokens {
         Ok(())
     }
 
+    /// Makes the token `id` a special one, if it is spelt so; false where it is not.
+    pub(crate) fn mark_special(&mut self, id: u32, marker: &str) -> bool {
+        let same = self.written(id) == Some(marker.as_bytes());
+        if same && let Some(Entry::Stored { special, .. }) = self.entries.get_mut(id as usize) {
+            *special = true;
+        }
+        same
+    }
+
     /// Gives `id` the bytes of two tokens. Room must be reserved.
     pub(crate) fn join(&mut self, id: u32, left: u32, right: u32) -> Result<()> {
         for part in [left, right] {

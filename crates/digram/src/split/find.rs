@@ -1,0 +1,91 @@
+//! What a step of a split, or a replacement, looks for.
+
+use super::general::{Dialect, General};
+use super::{CL100K, SCANNED, Scanner};
+use crate::{Error, Result};
+use memchr::memmem::Finder;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Something to be found in a text. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Find(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Regex(Arc<General>),
+    Scanner(Scanner, &'static str),
+    Text(Arc<Finder<'static>>),
+}
+
+impl Find {
+    /// A regular expression with the meaning that Oniguruma gives it. [`Error::Pattern`] says where it does not compile.
+    pub fn regex(pattern: &str) -> Result<Self> {
+        // Of the patterns that have a scanner one means something else there, for its `{1,3}+`.
+        let scanned = SCANNED.iter().find(|(known, _)| *known == pattern && pattern != CL100K);
+        Ok(Self(match scanned {
+            Some(&(known, scanner)) => Kind::Scanner(scanner, known),
+            None => Kind::Regex(Arc::new(General::in_dialect(pattern, Dialect::Oniguruma)?)),
+        }))
+    }
+
+    /// A string, as it stands. [`Error::Argument`] where it is empty.
+    pub fn text(text: &str) -> Result<Self> {
+        if text.is_empty() {
+            return Err(Error::Argument("the empty string stands everywhere, so it cannot be searched for".into()));
+        }
+        Ok(Self(Kind::Text(Arc::new(Finder::new(text).into_owned()))))
+    }
+
+    /// Each number: a character of class `\p{N}`.
+    pub fn numbers() -> Self {
+        Self::class(r"\p{N}")
+    }
+
+    /// Each punctuation character: class `\p{P}`, and the ASCII symbols.
+    pub fn punctuation() -> Self {
+        Self::class(r"[\p{P}!-/:-@\[-`{-~]")
+    }
+
+    /// Each white space character.
+    pub fn white_space() -> Self {
+        Self::class(r"\s")
+    }
+
+    /// Words, and runs of what is neither part of a word nor white space.
+    pub fn words() -> Self {
+        Self::class(r"\w+|[^\w\s]+")
+    }
+
+    fn class(pattern: &str) -> Self {
+        Self(Kind::Regex(Arc::new(General::new(pattern).expect("a pattern of our own"))))
+    }
+
+    pub(super) fn scanner(&self) -> Option<(Scanner, &'static str)> {
+        match self.0 {
+            Kind::Scanner(scanner, pattern) => Some((scanner, pattern)),
+            _ => None,
+        }
+    }
+
+    /// Calls `each` with every match in a text that begins at byte `base` of its document, in order and without overlap;
+    /// the ranges are those of the text.
+    ///
+    /// # Errors
+    /// The first error of `each`; `Backtracking` where a pattern needs more steps than the engine allows.
+    pub fn for_each_match(
+        &self,
+        text: &str,
+        base: usize,
+        each: &mut dyn FnMut(Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        match &self.0 {
+            Kind::Regex(general) => general.for_each_match(text, base, each),
+            Kind::Scanner(scanner, _) => scanner.scan(text.as_bytes(), 0, &mut |found| each(found)),
+            Kind::Text(finder) => {
+                let length = finder.needle().len();
+                finder.find_iter(text.as_bytes()).try_for_each(|at| each(at..at + length))
+            }
+        }
+    }
+}

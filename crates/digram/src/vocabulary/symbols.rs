@@ -1,0 +1,126 @@
+//! Base symbols: how a piece begins, before anything is merged.
+
+use super::{NONE, Unknown};
+use crate::error::Place;
+use crate::{Error, Result};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// What stands in for a symbol that has no token: its bytes' tokens where all of them are there, else one token, else
+/// nothing, which is an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fallback {
+    /// The token of each byte; `u32::MAX` where there is none.
+    pub bytes: Option<Box<[u32; 256]>>,
+    /// The unknown token.
+    pub token: Option<u32>,
+    /// Whether a run of unknown symbols is one unknown token.
+    pub fuse: bool,
+}
+
+impl From<Unknown> for Fallback {
+    fn from(unknown: Unknown) -> Self {
+        match unknown {
+            Unknown::Error => Self::default(),
+            Unknown::Token(id) => Self { token: Some(id), ..Self::default() },
+            Unknown::Bytes(ids) => Self { bytes: Some(ids), ..Self::default() },
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum Symbols {
+    /// Byte -> id, `NONE` where the vocabulary lacks the byte.
+    Bytes(Box<[u32; 256]>, Fallback),
+    Characters {
+        ascii: Box<[u32; 128]>,
+        others: HashMap<char, u32, FixedState>,
+        unknown: Fallback,
+    },
+}
+
+/// Appends symbols; unknown ones wait until it is known whether their run goes on.
+struct Unknowns<'a> {
+    fallback: &'a Fallback,
+    waiting: Option<u32>,
+}
+
+impl Unknowns<'_> {
+    fn known(&mut self, id: u32, out: &mut Vec<u32>) {
+        out.extend(self.waiting.take());
+        out.push(id);
+    }
+
+    /// False where nothing stands in.
+    fn unknown(&mut self, bytes: &[u8], out: &mut Vec<u32>) -> bool {
+        if let Some(ids) = &self.fallback.bytes
+            && bytes.iter().all(|&byte| ids[usize::from(byte)] != NONE)
+        {
+            // What waits goes on waiting, as in tokenizers: it matters only where some byte tokens are missing.
+            out.extend(bytes.iter().map(|&byte| ids[usize::from(byte)]));
+            return true;
+        }
+        let Some(token) = self.fallback.token else {
+            return false;
+        };
+        if !self.fallback.fuse {
+            out.extend(self.waiting.take());
+        }
+        self.waiting = Some(token);
+        true
+    }
+}
+
+impl Symbols {
+    /// Appends the base symbols of `piece`, which starts at byte `offset` of its document.
+    pub(super) fn append(&self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
+        match self {
+            Self::Bytes(ids, fallback) => {
+                let from = out.len();
+                out.extend(piece.iter().map(|&byte| ids[byte as usize]));
+                let Some(first) = out[from..].iter().position(|&id| id == NONE) else {
+                    return Ok(());
+                };
+                out.truncate(from + first);
+                let mut unknowns = Unknowns { fallback, waiting: None };
+                for (i, &byte) in piece.iter().enumerate().skip(first) {
+                    match ids[byte as usize] {
+                        NONE if unknowns.unknown(&[byte], out) => {}
+                        NONE => return Err(Error::UnknownByte { byte, place: Place::Byte(offset + i) }),
+                        id => unknowns.known(id, out),
+                    }
+                }
+                out.extend(unknowns.waiting);
+                Ok(())
+            }
+            Self::Characters { ascii, others, unknown } => {
+                let mut unknowns = Unknowns { fallback: unknown, waiting: None };
+                let mut at = offset;
+                for chunk in piece.utf8_chunks() {
+                    for symbol in chunk.valid().chars() {
+                        let id = match ascii.get(symbol as usize) {
+                            Some(&id) => id,
+                            None => others.get(&symbol).copied().unwrap_or(NONE),
+                        };
+                        let bytes = &mut [0; 4];
+                        match id {
+                            NONE if unknowns.unknown(symbol.encode_utf8(bytes).as_bytes(), out) => {}
+                            NONE => return Err(Error::UnknownCharacter { symbol, place: Place::Byte(at) }),
+                            id => unknowns.known(id, out),
+                        }
+                        at += symbol.len_utf8();
+                    }
+                    // Bytes outside any character: each is one unknown symbol.
+                    for &byte in chunk.invalid() {
+                        if !unknowns.unknown(&[byte], out) {
+                            return Err(Error::UnknownByte { byte, place: Place::Byte(at) });
+                        }
+                        at += 1;
+                    }
+                }
+                out.extend(unknowns.waiting);
+                Ok(())
+            }
+        }
+    }
+}
