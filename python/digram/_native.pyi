@@ -44,15 +44,48 @@ class Encoder:
         specials: Sequence[tuple[str, int]] = ...,
         split: str | None = None,
     ) -> Encoder: ...
+    @staticmethod
+    def from_pairs(
+        tokens: bytes,
+        ends: Buffer,
+        ids: Buffer,
+        merges: Buffer,
+        *,
+        characters: bool = False,
+        whole: bool = False,
+        byte_ids: Sequence[int] | None = None,
+        unknown_id: int | None = None,
+        fuse_unknown: bool = False,
+        specials: Sequence[tuple[str, int]] = ...,
+        split: str | None = None,
+        steps: Sequence[Sequence[str]] = ...,
+        normalizer: Sequence[Sequence[str]] = ...,
+        byte_characters: bool = False,
+        added: Sequence[tuple[str, int, str]] = ...,
+        decoder: Sequence[Sequence[str]] = ...,
+        template: tuple[Sequence[int], Sequence[int]] = ...,
+    ) -> Encoder: ...
     def allow(self, markers: Sequence[str] | None = None) -> Allowed: ...
     def encode(
-        self, text: str | bytes, allowed: Allowed | None = None, disallowed: Sequence[str] | None = None
+        self,
+        text: str | bytes,
+        allowed: Allowed | None = None,
+        disallowed: Sequence[str] | None = None,
+        template: bool = False,
     ) -> list[int]: ...
     def encode_flat(
-        self, text: str | bytes, allowed: Allowed | None = None, disallowed: Sequence[str] | None = None
+        self,
+        text: str | bytes,
+        allowed: Allowed | None = None,
+        disallowed: Sequence[str] | None = None,
+        template: bool = False,
     ) -> bytearray: ...
     def count(
-        self, text: str | bytes, allowed: Allowed | None = None, disallowed: Sequence[str] | None = None
+        self,
+        text: str | bytes,
+        allowed: Allowed | None = None,
+        disallowed: Sequence[str] | None = None,
+        template: bool = False,
     ) -> int: ...
     def encode_batch(
         self,
@@ -60,6 +93,7 @@ class Encoder:
         allowed: Allowed | None = None,
         disallowed: Sequence[str] | None = None,
         threads: int | None = None,
+        template: bool = False,
     ) -> list[list[int]]: ...
     def encode_batch_flat(
         self,
@@ -67,6 +101,7 @@ class Encoder:
         allowed: Allowed | None = None,
         disallowed: Sequence[str] | None = None,
         threads: int | None = None,
+        template: bool = False,
     ) -> tuple[bytearray, bytearray]: ...
     def count_batch(
         self,
@@ -74,8 +109,9 @@ class Encoder:
         allowed: Allowed | None = None,
         disallowed: Sequence[str] | None = None,
         threads: int | None = None,
+        template: bool = False,
     ) -> bytearray: ...
-    def decode(self, ids: Iterable[int] | Buffer, skip_special: bool = False) -> bytes: ...
+    def decode(self, ids: Iterable[int] | Buffer, skip_special: bool = False, replace: bool = False) -> bytes: ...
     def token_bytes(self, id: int) -> bytes | None: ...
     def token_id(self, token: bytes) -> int | None: ...
     def is_special(self, id: int) -> bool: ...

@@ -13,15 +13,45 @@ from digram import _native, patterns
 from digram._text import whole_characters
 from digram.errors import VocabularyError
 
-__all__ = ["Alphabet", "Definition", "Kind"]
+__all__ = ["NO_ID", "AddedToken", "Alphabet", "Definition", "Kind", "Step"]
 
 Alphabet = Literal["bytes", "characters"]
-Kind = Literal["merges", "ranks", "list"]
+Kind = Literal["merges", "ranks", "list", "pairs"]
+Step = tuple[str, ...]
+
+NO_ID = 0xFFFF_FFFF
+"""Stands in `byte_ids` for a byte without a token."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedToken:
+    """A string with an id of its own, and how it matches. The flags are those of Hugging Face's tokenizers.
+
+    A `special` one matches only where a call allows it, any other one always. `lstrip` and `rstrip`: white space on
+    that side belongs to it; `single_word`: it matches only where no word goes on before or after it; `normalized`: it
+    is looked for in the normalised text, and normalised itself.
+    """
+
+    content: str
+    id: int
+    special: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+    normalized: bool = False
+
+    @property
+    def flags(self) -> str:
+        """The names of the flags that are set, a space between two."""
+        return " ".join(name for name in FLAGS if getattr(self, name))
+
+
+FLAGS = ("special", "lstrip", "rstrip", "single_word", "normalized")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """A vocabulary of one of the three kinds, its split and its special tokens.
+    """A vocabulary of one of the kinds, its split and its special tokens.
 
     kind "merges": `merges` holds flat pairs (left, right); merge k makes the id `first_merge` + k.
     kind "ranks": `tokens` are byte strings and `ids` their ids; lower ids merge first.
@@ -29,6 +59,25 @@ class Definition:
 
     `characters` are the base symbols of a character alphabet of kind "merges", with ids from 0. `unknown` is "error",
     "bytes" (256 byte tokens follow the characters) or the special token that stands in for unknown characters.
+
+    kind "pairs", what other tools' files hold: `tokens` and `ids` as of "ranks", spelt in UTF-8 where the alphabet is
+    characters; `merges` are flat triples (left, right, new id), of which several may make one id and the last of a
+    repeated pair counts. `whole`: a piece that is a token is taken whole. A symbol without a token becomes the tokens
+    of its bytes, `byte_ids` (256 ids, NO_ID where there is none), else `unknown_id`, of which `fuse_unknown` makes one
+    for a run. Then text goes through steps, each a name and its arguments:
+
+    `normalizer` ("nfc"), ("nfd"), ("nfkc"), ("nfkd"), ("lowercase"), ("strip", "left" | "right" | "both"),
+        ("prepend", text), ("replace", text, new text), ("replace-regex", pattern, new text), ("byte-characters")
+    `steps`, where there is no `split`: ("cut", "text" | "regex" | "numbers" | "punctuation" | "white-space" | "words",
+        text or pattern, "removed" | "isolated" | "merged-with-previous" | "merged-with-next" | "contiguous",
+        "matches" | "gaps"), ("prefix-space"), ("metaspace", character, "always" | "first" | "never", "cut" | "keep"),
+        ("byte-characters")
+    `decoder` ("byte-characters"), ("metaspace", character, "always" | "first" | "never"), ("replace", text, new text),
+        ("byte-fallback"), ("fuse"), ("strip", character, at the start, at the end), or ("spaced") alone; without any
+        the bytes of tokens are the text
+
+    Patterns of steps have the meaning that Oniguruma gives them. `byte_characters`: pieces end up as GPT-2's characters
+    for bytes, to be read before merging. `template`: the ids before and after a text, for `add_special_tokens`.
     """
 
     kind: Kind
@@ -40,6 +89,16 @@ class Definition:
     ids: array[int] = field(default_factory=lambda: array("I"))
     split: str | None = None
     special_tokens: Mapping[str, int] = field(default_factory=dict)
+    whole: bool = False
+    byte_ids: tuple[int, ...] = ()
+    unknown_id: int | None = None
+    fuse_unknown: bool = False
+    normalizer: tuple[Step, ...] = ()
+    steps: tuple[Step, ...] = ()
+    byte_characters: bool = False
+    added_tokens: tuple[AddedToken, ...] = ()
+    decoder: tuple[Step, ...] = ()
+    template: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
     @property
     def first_merge(self) -> int:
@@ -79,6 +138,26 @@ class Definition:
                 split=self.pattern,
             )
         joined, ends = b"".join(self.tokens), array("Q", accumulate(map(len, self.tokens)))
+        if self.kind == "pairs":
+            return _native.Encoder.from_pairs(
+                joined,
+                ends,
+                self.ids,
+                self.merges,
+                characters=self.alphabet == "characters",
+                whole=self.whole,
+                byte_ids=self.byte_ids or None,
+                unknown_id=self.unknown_id,
+                fuse_unknown=self.fuse_unknown,
+                specials=specials,
+                split=self.pattern,
+                steps=self.steps,
+                normalizer=self.normalizer,
+                byte_characters=self.byte_characters,
+                added=[(token.content, token.id, token.flags) for token in self.added_tokens],
+                decoder=self.decoder,
+                template=self.template,
+            )
         if self.kind == "ranks":
             return _native.Encoder.from_ranks(joined, ends, self.ids, specials=specials, split=self.pattern)
         if self.unknown == "bytes":

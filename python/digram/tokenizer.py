@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from digram import _threads
 from digram._text import whole_characters
-from digram.definition import Alphabet, Definition, special_ids
+from digram.definition import AddedToken, Alphabet, Definition, special_ids
 from digram.errors import UnknownTokenError, VocabularyError
 from digram.patterns import checked
 
@@ -36,7 +36,7 @@ class Tokenizer:
     `allowed_special` is a set of special tokens that become their ids where they stand in the text, or "all": for text
     you trust. `disallowed_special` is a set of strings that raise SpecialTokenError, or "all" for every special token
     that is not allowed. `add_special_tokens` adds what the vocabulary's file puts around a text; digram's own
-    vocabularies add nothing.
+    vocabularies add nothing. Tokens that a file adds without calling them special are vocabulary: they always match.
     """
 
     def __init__(self, definition: Definition) -> None:
@@ -64,7 +64,7 @@ class Tokenizer:
         UnknownSymbolError names a character that a character alphabet lacks, SpecialTokenError a disallowed special
         token, each with its position; PatternError says that the split pattern backtracks without end.
         """
-        return self._encoder.encode(text, *self._specials(allowed_special, disallowed_special))
+        return self._encoder.encode(text, *self._specials(allowed_special, disallowed_special), add_special_tokens)
 
     def encode_batch(
         self,
@@ -76,7 +76,7 @@ class Tokenizer:
     ) -> list[list[int]]:
         """The ids of each text, as `encode` gives them, on `threads` threads (default: one a core)."""
         specials = self._specials(allowed_special, disallowed_special)
-        return self._encoder.encode_batch(_texts(texts), *specials, threads=_threads.checked(threads))
+        return self._encoder.encode_batch(_texts(texts), *specials, _threads.checked(threads), add_special_tokens)
 
     def encode_to_numpy(
         self,
@@ -88,7 +88,7 @@ class Tokenizer:
         """The ids of a text as a numpy array of uint32, without a Python int for each."""
         import numpy
 
-        flat = self._encoder.encode_flat(text, *self._specials(allowed_special, disallowed_special))
+        flat = self._encoder.encode_flat(text, *self._specials(allowed_special, disallowed_special), add_special_tokens)
         return numpy.frombuffer(flat, dtype=numpy.uint32)
 
     def count(
@@ -99,18 +99,19 @@ class Tokenizer:
         add_special_tokens: bool = False,
     ) -> int:
         """The number of ids of a text: `len(encode(text))`, without the list."""
-        return self._encoder.count(text, *self._specials(allowed_special, disallowed_special))
+        return self._encoder.count(text, *self._specials(allowed_special, disallowed_special), add_special_tokens)
 
     def count_batch(
         self,
         texts: Iterable[Text],
         allowed_special: Specials = (),
         disallowed_special: Specials = (),
+        add_special_tokens: bool = False,
         threads: int | None = None,
     ) -> list[int]:
         """The number of ids of each text."""
         specials = self._specials(allowed_special, disallowed_special)
-        counts = self._encoder.count_batch(_texts(texts), *specials, threads=_threads.checked(threads))
+        counts = self._encoder.count_batch(_texts(texts), *specials, _threads.checked(threads), add_special_tokens)
         return array("Q", counts).tolist()
 
     # Ids to text
@@ -121,10 +122,14 @@ class Tokenizer:
         `errors` is "replace" (the default: U+FFFD for what is no UTF-8), "strict" (UnicodeDecodeError) or "ignore".
         UnknownTokenError, a KeyError and a ValueError, names an id without a token.
         """
-        return self._encoder.decode(ids, skip_special_tokens).decode("utf-8", errors)
+        return self._encoder.decode(ids, skip_special_tokens, errors == "replace").decode("utf-8", errors)
 
     def decode_bytes(self, ids: Iterable[int], skip_special_tokens: bool = False) -> bytes:
-        """The bytes of ids. UnknownTokenError names an id without a token."""
+        """The bytes of ids: the text in UTF-8, with bytes that are no character as they are.
+
+        Where a vocabulary's file says how tokens become text (spaces for U+2581, byte tokens), this is that text.
+        UnknownTokenError names an id without a token.
+        """
         return self._encoder.decode(ids, skip_special_tokens)
 
     def decode_batch(
@@ -167,7 +172,10 @@ class Tokenizer:
 
     @property
     def split(self) -> str | None:
-        """The split: a name of `digram.patterns`, a regular expression, or None."""
+        """The split: a name of `digram.patterns`, a regular expression, or None.
+
+        None too where a vocabulary's file splits in several steps, or by a pattern with Oniguruma's meaning.
+        """
         return self._definition.split
 
     @property
@@ -182,8 +190,16 @@ class Tokenizer:
 
     @property
     def unknown(self) -> str:
-        """What becomes of a character outside a character alphabet: "error", "bytes", or a special token."""
-        return self._definition.unknown
+        """What becomes of a symbol outside the alphabet: "error", "bytes", or the token that stands in for it."""
+        definition = self._definition
+        if definition.byte_ids:
+            return "bytes"
+        return definition.unknown if definition.unknown_id is None else self.vocab[definition.unknown_id].decode()
+
+    @property
+    def added_tokens(self) -> tuple[AddedToken, ...]:
+        """Tokens that a vocabulary's file cuts out of text, with their flags; special ones among them."""
+        return self._definition.added_tokens
 
     @cached_property
     def not_canonical(self) -> tuple[int, ...]:
@@ -220,6 +236,10 @@ class Tokenizer:
         if self._definition.kind == "list":
             tokens = list(self._definition.tokens)
         else:
+            if self._definition.kind == "pairs":
+                raise VocabularyError(
+                    "a vocabulary of another tool's pairs has no ordered token list with the same ids"
+                )
             if self.not_canonical:
                 raise VocabularyError("this vocabulary is not canonical, so no ordered token list gives the same ids")
             ids = [id for id in self.vocab if not self.is_special(id)]

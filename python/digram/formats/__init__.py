@@ -21,7 +21,7 @@ def load(
     split: str | None = None,
     special_tokens: Iterable[str] | Mapping[str, int] = (),
 ) -> Tokenizer:
-    """The tokenizer of a file: digram's own format, or a `.tiktoken` file; told apart by what the file holds.
+    """The tokenizer of a file: digram's own, a `tokenizer.json`, a `.tiktoken` file; told apart by what the file holds.
 
     A `.tiktoken` file holds neither a split pattern nor special tokens, so `split` must be given for it, and
     `special_tokens` (marker -> id, or markers that get the ids after the last) may be. digram's own files bring both.
@@ -36,7 +36,10 @@ def load(
     if start.startswith(b"{"):
         if split is not None or special_tokens:
             raise ValueError(f"{Path(path)} holds its own split and special tokens: give none")
-        return own.load(path)
+        from digram.formats import huggingface
+
+        data = huggingface.parsed(Path(path))
+        return huggingface.tokenizer(data, Path(path)) if huggingface.looks_like(data) else own.load(path)
     if tiktoken.looks_like(start):
         return tiktoken.load(path, split=split, special_tokens=special_tokens)
     raise FormatError(f"{Path(path)} is no vocabulary that digram reads: neither its own JSON nor a .tiktoken file")

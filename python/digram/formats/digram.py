@@ -3,7 +3,7 @@
 format          "digram"
 version         1
 checksum        "sha256:" and the digest of everything but this key, as compact JSON with sorted keys
-kind            "merges", "ranks" or "list" (see `digram.definition`)
+kind            "merges", "ranks", "list" or "pairs" (see `digram.definition`)
 alphabet        "bytes" or "characters"
 characters      of a character alphabet: the base symbols, ids from 0
 unknown         "error", "bytes" or a special token
@@ -12,6 +12,15 @@ special_tokens  marker -> id
 merges          [left id, right id], in learned order                         (kind "merges")
 tokens          [base64 of the bytes, id]                                     (kind "ranks")
                 strings, or base64 of byte tokens, in order                   (kind "list")
+
+Kind "pairs" has more of both, and what surrounds them; `digram.definition` says what each means:
+
+tokens          [string, or base64 of a byte token, id]
+merges          [left id, right id, new id]
+whole, fuse_unknown, byte_characters                                          true or false
+unknown_id      null or an id               byte_ids                          [] or 256 ids
+normalizer, steps, decoder                                                    arrays of arrays of strings
+added_tokens    [string, id, the names of its flags]                          template   [ids before, ids after]
 """
 
 from __future__ import annotations
@@ -26,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from digram import patterns
-from digram.definition import Definition
+from digram.definition import FLAGS, NO_ID, AddedToken, Definition
 from digram.errors import DigramError, FormatError
 from digram.files import written_whole
 from digram.tokenizer import Tokenizer
@@ -39,16 +48,17 @@ _VERSION = 1
 def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
     """Writes the file under a temporary name and renames it when it is whole: an old file stays until then."""
     body = _body(tokenizer._definition)
-    listed = "merges" if "merges" in body else "tokens"
+    listed = [key for key in ("tokens", "merges") if key in body]
     with written_whole(path) as file:
         file.write("{\n")
         head = {"format": "digram", "version": _VERSION, "checksum": _checksum(body), **body}
         for key, value in head.items():
-            if key != listed:
+            if key not in listed:
                 file.write(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n")
-        file.write(f' "{listed}": [')
-        file.write(",\n".join(chain([""], (json.dumps(item, ensure_ascii=False) for item in body[listed])))[1:])
-        file.write("\n ]\n}\n")
+        for key in listed:
+            file.write(f' "{key}": [')
+            file.write(",\n".join(chain([""], (json.dumps(item, ensure_ascii=False) for item in body[key])))[1:])
+            file.write("\n ],\n" if key != listed[-1] else "\n ]\n}\n")
 
 
 def load(path: str | os.PathLike[str]) -> Tokenizer:
@@ -103,6 +113,8 @@ def _body(definition: Definition) -> dict[str, Any]:
     elif definition.kind == "ranks":
         pairs = zip(definition.tokens, definition.ids, strict=True)
         body["tokens"] = [[base64.b64encode(token).decode(), id] for token, id in pairs]
+    elif definition.kind == "pairs":
+        body.update(_pairs_body(definition))
     elif definition.alphabet == "characters":
         body["tokens"] = [token.decode() for token in definition.tokens]
     else:
@@ -110,8 +122,62 @@ def _body(definition: Definition) -> dict[str, Any]:
     return body
 
 
+def _pairs_body(definition: Definition) -> dict[str, Any]:
+    written = bytes.decode if definition.alphabet == "characters" else lambda token: base64.b64encode(token).decode()
+    pairs = zip(definition.tokens, definition.ids, strict=True)
+    flat = definition.merges
+    return {
+        **{key: getattr(definition, key) for key in _FLAGS},
+        "unknown_id": definition.unknown_id,
+        "byte_ids": list(definition.byte_ids),
+        **{key: list(map(list, getattr(definition, key))) for key in _STEPS},
+        "added_tokens": [[token.content, token.id, token.flags] for token in definition.added_tokens],
+        "template": [list(side) for side in definition.template],
+        "tokens": [[written(token), id] for token, id in pairs],
+        "merges": list(map(list, zip(flat[0::3], flat[1::3], flat[2::3], strict=True))),
+    }
+
+
+_FLAGS = ("whole", "fuse_unknown", "byte_characters")
+_STEPS = ("normalizer", "steps", "decoder")
+
+
+def _pairs(check: _Check, alphabet: str) -> dict[str, Any]:
+    values: dict[str, Any] = {key: check(key, bool) for key in _FLAGS}
+    values["unknown_id"] = check("unknown_id", (int, type(None)), lambda v: v is None or _is_id(v))
+    byte_ids = check("byte_ids", list, lambda v: len(v) in (0, 256), "256 ids or none")
+    known = check.each("byte_ids", lambda v: _is_id(v) or v == NO_ID, "an id")
+    values["byte_ids"] = tuple(known if byte_ids else ())
+    for key in _STEPS:
+        steps = check.each(
+            key, lambda v: isinstance(v, list) and v != [] and all(isinstance(w, str) for w in v), "a step"
+        )
+        values[key] = tuple(map(tuple, steps))
+    added = check.each(
+        "added_tokens",
+        lambda v: _is_list(v, 3) and isinstance(v[0], str) and _is_id(v[1]) and {*str(v[2]).split()} <= {*FLAGS},
+        "[string, id, flags]",
+    )
+    values["added_tokens"] = tuple(
+        AddedToken(content=content, id=id, **dict.fromkeys(flags.split(), True)) for content, id, flags in added
+    )
+    sides = check.each("template", lambda v: isinstance(v, list) and all(map(_is_id, v)), "an array of ids")
+    check("template", list, lambda v: len(v) == 2, "two arrays of ids")
+    values["template"] = tuple(map(tuple, sides))
+    tokens = check.each("tokens", _is_ranked, "[string, id]" if alphabet == "characters" else "[base64, id]")
+    if alphabet == "characters":
+        values["tokens"] = tuple(token.encode() for token, _ in tokens)
+    else:
+        values["tokens"] = tuple(check.base64(f"tokens[{i}][0]", token) for i, (token, _) in enumerate(tokens))
+    values["ids"] = array("I", (id for _, id in tokens))
+    merges = check.each("merges", lambda v: _is_list(v, 3) and all(map(_is_id, v)), "[left id, right id, new id]")
+    values["merges"] = array("I", chain.from_iterable(merges))
+    return values
+
+
 def _definition(check: _Check) -> Definition:
-    kind = check("kind", str, lambda v: v in ("merges", "ranks", "list"), '"merges", "ranks" or "list"')
+    kinds = ("merges", "ranks", "list", "pairs")
+    kind = check("kind", str, lambda v: v in kinds, f"one of {', '.join(kinds)}")
     alphabet = check("alphabet", str, lambda v: v in ("bytes", "characters"), '"bytes" or "characters"')
     split = check("split", (dict, type(None)))
     if split is not None:
@@ -130,7 +196,9 @@ def _definition(check: _Check) -> Definition:
         "split": split,
         "special_tokens": specials,
     }
-    if kind == "merges":
+    if kind == "pairs":
+        values.update(_pairs(check, alphabet))
+    elif kind == "merges":
         values["merges"] = array("I", _flat(check, "merges"))
     elif kind == "ranks":
         pairs = check.each("tokens", _is_ranked, "[base64, id]")
@@ -200,7 +268,14 @@ class _Check:
             raise FormatError(f'"{key}" of {self.path} must be base64: {error}') from None
 
 
-_JSON_NAMES = {str: "a string", dict: "an object", list: "an array", type(None): "null"}
+_JSON_NAMES = {
+    str: "a string",
+    bool: "true or false",
+    int: "a number",
+    dict: "an object",
+    list: "an array",
+    type(None): "null",
+}
 
 
 def _short(value: object) -> str:
