@@ -18,6 +18,8 @@ digram does not, this says so, and does otherwise:
   spelling; the others always match, as there. There a special token that is not allowed still hides a token inside it.
 - A merge written as a string whose halves hold spaces is read by looking the halves up in the vocabulary.
 - An added token of a byte-level vocabulary is decoded to its own text; there letters such as "é" in it become U+FFFD.
+- `skip_special_tokens` skips every special token; there those stay that the normalizer changes.
+- A Replace by a pattern that matches the empty string puts its text there; tokenizers then misplaces text or panics.
 - An id without a token raises UnknownTokenError when it is decoded; there it vanishes.
 - Characters that one of the two libraries' Unicode tables does not know may be split or normalised differently: here
   splits know Unicode 16, there Oniguruma knows the characters up to 15 or 16, normalisation those up to 9.

@@ -110,14 +110,17 @@ impl Encoder {
         let always = Allowed::of(around.added.iter().filter(|token| !token.special), normalizer)?;
         // An added token that is looked for in normalised text is decoded to that; characters for bytes are read back.
         let mut added_by_id = HashMap::new();
-        let flagged = |token: &&AddedToken| token.normalized || !token.special;
+        let flagged = |token: &&AddedToken| token.normalized || !token.special || around.decoder != Decoder::Bytes;
         for token in around.added.iter().filter(flagged) {
-            let text = match token.normalized && !around.byte_characters {
-                true => normalizer.apply(&token.text)?,
-                false => Cow::Borrowed(token.text.as_str()),
-            };
-            if vocabulary.tokens().written(token.id) != Some(text.as_bytes()) {
-                added_by_id.entry(token.id).or_insert_with(|| text.into_owned().into_bytes());
+            let mut text = Cow::Borrowed(token.text.as_bytes());
+            if token.normalized {
+                let normal = normalizer.apply(&token.text)?;
+                let bytes = normalizer.writes_bytes().then(|| byte_characters::read(&normal)).flatten();
+                text = Cow::Owned(bytes.unwrap_or_else(|| normal.into_owned().into_bytes()));
+            }
+            let same = vocabulary.tokens().written(token.id) == Some(&*text);
+            if !same || around.decoder != Decoder::Bytes {
+                added_by_id.entry(token.id).or_insert_with(|| text.into_owned());
             }
         }
         Ok(Self { vocabulary, splitter, around, specials: by_marker, added_by_id, always, all })

@@ -50,6 +50,11 @@ impl Normalizer {
         self.0.is_empty()
     }
 
+    /// Whether the text ends up as characters that stand for bytes.
+    pub fn writes_bytes(&self) -> bool {
+        matches!(self.0.last(), Some(Step::ByteCharacters))
+    }
+
     /// The text after all steps; copied only where a step changes it.
     ///
     /// # Errors

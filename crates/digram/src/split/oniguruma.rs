@@ -1,8 +1,10 @@
 //! Patterns written for Oniguruma: what the general engine's own mode for them leaves over.
 
-/// What `\w` is there, inside brackets: in Latin-1 the superscript digits and fractions are part of words too, and the joiners
-/// U+200C and U+200D are not.
-const WORD: &str = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾";
+/// What `\w` is inside brackets there: without the joiners U+200C and U+200D.
+const WORD: &str = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}";
+
+/// What it is by itself, and for `\b`: in Latin-1 the superscript digits and fractions are part of words too.
+const BARE: &str = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾";
 
 /// The pattern with `\w`, `\W`, `\b` and `\B` written out.
 ///
@@ -14,13 +16,13 @@ pub(super) fn translated(pattern: &str) -> String {
     while let Some(character) = characters.next() {
         match character {
             '\\' => match characters.next() {
-                Some('w') => out.push_str(&format!("[{WORD}]")),
-                Some('W') => out.push_str(&format!("[^{WORD}]")),
+                Some('w') => out.push_str(&format!("[{}]", if depth == 0 { BARE } else { WORD })),
+                Some('W') => out.push_str(&format!("[^{}]", if depth == 0 { BARE } else { WORD })),
                 Some('b') if depth == 0 => {
-                    out.push_str(&format!("(?:(?<=[{WORD}])(?![{WORD}])|(?<![{WORD}])(?=[{WORD}]))"));
+                    out.push_str(&format!("(?:(?<=[{BARE}])(?![{BARE}])|(?<![{BARE}])(?=[{BARE}]))"));
                 }
                 Some('B') if depth == 0 => {
-                    out.push_str(&format!("(?:(?<=[{WORD}])(?=[{WORD}])|(?<![{WORD}])(?![{WORD}]))"));
+                    out.push_str(&format!("(?:(?<=[{BARE}])(?=[{BARE}])|(?<![{BARE}])(?![{BARE}]))"));
                 }
                 escaped => {
                     out.push('\\');
@@ -50,7 +52,7 @@ mod tests {
         for same in [r"\p{L}+|\\w", r"[^\s\]\\]w|\d{1,3}+$", "a\\"] {
             assert_eq!(translated(same), same);
         }
-        assert_eq!(translated(r"[^\w]\W"), format!("[^[{WORD}]][^{WORD}]"));
+        assert_eq!(translated(r"[^\w]\W"), format!("[^[{WORD}]][^{BARE}]"));
         assert_eq!(translated(r"[\b]"), r"[\b]");
     }
 }
