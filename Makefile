@@ -1,5 +1,5 @@
 # Every target makes what it needs: a machine with Python 3.11, Rust, make and git can call any of them on a fresh clone.
-# Words for pytest go in ARGS:  make python ARGS="-k stream -x"
+# Words for pytest go in ARGS:  make python ARGS="-k ctrl_c -x"
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -54,6 +54,7 @@ build: $(VENV)/.built ## build the engine into .venv
 
 $(VENV)/.built: $(VENV)/.maturin pyproject.toml $(RUST_SOURCES) $(if $(wildcard python/digram/_native*.so),,missing)
 	@command -v cargo >/dev/null || { echo "error: cargo is missing: install Rust $$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) or later" >&2; exit 1; }
+	@echo "building the engine: some minutes the first time"
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m maturin develop --release --quiet $(CARGO_FLAGS)
 	@touch $@
 

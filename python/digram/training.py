@@ -208,6 +208,10 @@ def train(
     else:
         if isinstance(texts, Mapping):
             raise TypeError("texts must be texts, not a mapping: use PieceCounts.from_mapping for counts of pieces")
+        if not isinstance(texts, Iterable):
+            raise TypeError(
+                f"texts must be str, bytes, an iterable of them, a Corpus or PieceCounts, not {type(texts).__name__}"
+            )
         counts = PieceCounts(split, special_tokens)
         counts.add(texts, threads=threads, progress=progress)
     markers = list(counts.special_tokens)
@@ -253,12 +257,16 @@ def train(
         )
     elif exhausted and vocab_size is not None:
         warnings.warn(
-            f"the texts ran out of pairs after {len(merges) // 2:,} merges: "
+            f"the texts ran out of pairs after {_number(len(merges) // 2, 'merge')}: "
             f"the vocabulary has {tokenizer.n_vocab:,} ids, not {vocab_size:,}",
             TrainingWarning,
             stacklevel=2,
         )
     return tokenizer
+
+
+def _number(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def _check_numbers(**values: int | None) -> None:
