@@ -13,7 +13,7 @@ from digram import _native, patterns
 from digram._text import whole_characters
 from digram.errors import VocabularyError
 
-__all__ = ["NO_ID", "AddedToken", "Alphabet", "Definition", "Kind", "Step"]
+__all__ = ["AddedToken", "Alphabet", "Definition", "Kind", "Step"]
 
 Alphabet = Literal["bytes", "characters"]
 Kind = Literal["merges", "ranks", "list", "pairs"]
