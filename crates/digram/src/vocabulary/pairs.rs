@@ -98,36 +98,18 @@ fn no_token(rank: u32, id: u32) -> Error {
     Error::Vocabulary(format!("merge {rank} names id {id}, which no token has"))
 }
 
-/// Which tokens encode to themselves: base symbols, and each token that, encoded with ranks below those of its own merges,
-/// ends in the two parts of one of them.
+/// Which tokens are canonical, and so encode to themselves: base symbols, and each token that, encoded with ranks below that of
+/// one of its merges, ends in the two parts of that merge, which are canonical themselves.
 fn self_encoding(rules: &PairTable, merges: &[(u32, (u32, u32, u32))], n: usize, symbols: &Symbols) -> Vec<bool> {
     let mut reached = vec![false; n];
     symbols.for_each_id(|id| reached[id as usize] = true);
     let mut parts = vec![Parts::default(); n];
-    // The merges of each token, in learned order, one after the other.
-    let mut ends = vec![0usize; n + 1];
-    merges.iter().for_each(|m| ends[m.1.2 as usize + 1] += 1);
-    (0..n).for_each(|id| ends[id + 1] += ends[id]);
-    let mut next = ends.clone();
-    let mut of_token = vec![0; merges.len()];
-    for (i, m) in merges.iter().enumerate() {
-        let slot = &mut next[m.1.2 as usize];
-        of_token[*slot] = i;
-        *slot += 1;
-    }
-    for (i, &(first, (_, _, id))) in merges.iter().enumerate() {
-        let mine = &of_token[ends[id as usize]..ends[id as usize + 1]];
-        if mine[0] != i || reached[id as usize] {
-            continue; // judged at its first merge; a base symbol is what it is
-        }
-        for &j in mine {
-            let (rank, (left, right, _)) = merges[j];
-            let known = |part: u32| reached[part as usize] && parts[part as usize].rank <= first;
-            if known(left) && known(right) && stay_apart(rules, &parts, left, right, first) {
-                parts[id as usize] = Parts { left, right, rank: rank + 1 };
-                reached[id as usize] = true;
-                break;
-            }
+    for &(rank, (left, right, id)) in merges {
+        // Tokens are reached in the order of ranks, so parts that are reached were so by lower ranks.
+        let parts_first = reached[left as usize] && reached[right as usize];
+        if !reached[id as usize] && parts_first && stay_apart(rules, &parts, left, right, rank) {
+            parts[id as usize] = Parts { left, right, rank: rank + 1 };
+            reached[id as usize] = true;
         }
     }
     reached
@@ -166,5 +148,127 @@ impl Symbols {
                 ascii.iter().filter(|&&id| id != NONE).chain(others.values()).for_each(|&id| each(id));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::merge::{Below, Scratch, merge_symbols};
+    use proptest::prelude::*;
+
+    /// Tokens of `ab`, shuffled ids, and merges that name them: some tokens by several ways, some pairs twice.
+    fn cases() -> impl Strategy<Value = (Vec<String>, Vec<(u32, u32, u32)>)> {
+        let tokens = prop::collection::btree_set("[ab]{2,5}", 0..14).prop_map(|set| {
+            let mut tokens: Vec<String> = ["a".to_string(), "b".to_string()].into_iter().chain(set).collect();
+            tokens.reverse();
+            tokens
+        });
+        tokens.prop_flat_map(|tokens| {
+            let id = |text: &str| tokens.iter().position(|token| token == text).map(|id| id as u32);
+            let all: Vec<(u32, u32, u32)> = tokens
+                .iter()
+                .flat_map(|token| (1..token.len()).map(move |at| token.split_at(at)))
+                .filter_map(|(left, right)| Some((id(left)?, id(right)?, id(&format!("{left}{right}"))?)))
+                .collect();
+            let merges = match all.len() {
+                0 => Just(Vec::new()).boxed(),
+                n => prop::collection::vec(prop::sample::select(all), 0..2 * n).boxed(),
+            };
+            (Just(tokens), merges)
+        })
+    }
+
+    fn build(tokens: &[String], merges: &[(u32, u32, u32)], whole: bool) -> Vocabulary {
+        let tokens: Vec<(&[u8], u32)> = tokens.iter().map(String::as_bytes).zip(0..).collect();
+        let unknown = Fallback::default();
+        Vocabulary::from_pairs(&Pairs { tokens: &tokens, merges, characters: true, whole, unknown }, &[]).unwrap()
+    }
+
+    /// Merges below rank `limit` over a list: the lowest rank of all neighbours, leftmost first; of a repeated pair the last
+    /// line counts.
+    fn naive(tokens: &[String], merges: &[(u32, u32, u32)], text: &str, limit: usize) -> Vec<u32> {
+        let id = |text: &str| tokens.iter().position(|token| token == text).unwrap() as u32;
+        let mut ids: Vec<u32> = text.chars().map(|symbol| id(&symbol.to_string())).collect();
+        loop {
+            let rank = |pair: &[u32]| merges.iter().rposition(|m| (m.0, m.1) == (pair[0], pair[1]));
+            let ranks = ids.windows(2).map(rank).enumerate();
+            let ranks = ranks.filter_map(|(at, rank)| rank.filter(|&rank| rank < limit).map(|rank| (rank, at)));
+            let Some((rank, at)) = ranks.min() else {
+                return ids;
+            };
+            ids.splice(at..at + 2, [merges[rank].2]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn as_the_definition_says((tokens, merges) in cases(), text in "[ab]{0,12}") {
+            let vocabulary = build(&tokens, &merges, false);
+            let mut got = Vec::new();
+            vocabulary.append_symbols(text.as_bytes(), 0, &mut got).unwrap();
+            merge_symbols(&vocabulary, &mut got, 0, &mut Scratch::default());
+            prop_assert_eq!(&got, &naive(&tokens, &merges, &text, usize::MAX));
+            // A lookup that is there gives what merging gives.
+            if let Some(id) = vocabulary.whole_piece(text.as_bytes()) {
+                prop_assert_eq!(got, [id]);
+            }
+            let lookup = build(&tokens, &merges, true).whole_piece(text.as_bytes());
+            prop_assert_eq!(lookup, tokens.iter().position(|token| *token == text).map(|id| id as u32));
+        }
+
+        #[test]
+        fn canonical_is_what_its_definition_says((tokens, merges) in cases()) {
+            let vocabulary = build(&tokens, &merges, false);
+            let last = |m: &(u32, u32, u32)| merges.iter().rposition(|n| (n.0, n.1) == (m.0, m.1)).unwrap();
+            let mut canonical: Vec<bool> = tokens.iter().map(|token| token.len() == 1).collect();
+            for (rank, m) in merges.iter().enumerate().filter(|&(rank, m)| last(m) == rank) {
+                let token = &tokens[m.2 as usize];
+                let mut symbols = Vec::new();
+                vocabulary.append_symbols(token.as_bytes(), 0, &mut symbols).unwrap();
+                merge_symbols(&Below(&vocabulary, rank as u32), &mut symbols, 0, &mut Scratch::default());
+                prop_assert_eq!(&symbols, &naive(&tokens, &merges, token, rank));
+                if symbols == [m.0, m.1] && canonical[m.0 as usize] && canonical[m.1 as usize] {
+                    canonical[m.2 as usize] = true;
+                }
+            }
+            let mut want: Vec<u32> = merges.iter().map(|m| m.2).filter(|&id| !canonical[id as usize]).collect();
+            want.sort_unstable();
+            want.dedup();
+            prop_assert_eq!(vocabulary.not_canonical(), want);
+        }
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        let refused = |tokens: &[(&[u8], u32)], merges: &[(u32, u32, u32)]| {
+            let pairs = Pairs { tokens, merges, characters: false, whole: false, unknown: Fallback::default() };
+            Vocabulary::from_pairs(&pairs, &[]).unwrap_err().to_string()
+        };
+        let (a, b, ab): ((&[u8], u32), (&[u8], u32), (&[u8], u32)) = ((b"a", 0), (b"b", 1), (b"ab", 2));
+        assert!(refused(&[a, (b"a", 1)], &[]).contains("same bytes"));
+        assert!(refused(&[a, (b"b", 0)], &[]).contains("two tokens"));
+        assert!(refused(&[a, (b"", 1)], &[]).contains("empty"));
+        assert!(refused(&[a, b, ab], &[(1, 0, 2)]).contains("does not spell"));
+        for merge in [(0, 3, 2), (3, 1, 2), (0, 1, 3)] {
+            assert!(refused(&[a, b, ab], &[merge]).contains("names id 3"), "{merge:?}");
+        }
+        assert!(refused(&[a, (b"b", u32::MAX)], &[]).contains("out of range"));
+    }
+
+    #[test]
+    fn a_special_token_may_be_a_token() {
+        let tokens: [(&[u8], u32); 3] = [(b"a", 0), (b"b", 1), (b"ab", 2)];
+        let pairs = Pairs {
+            tokens: &tokens,
+            merges: &[(0, 1, 2)],
+            characters: true,
+            whole: true,
+            unknown: Fallback::default(),
+        };
+        let vocabulary = Vocabulary::from_pairs(&pairs, &[("ab".into(), 2)]).unwrap();
+        assert!(vocabulary.tokens().is_special(2));
+        assert_eq!(vocabulary.whole_piece(b"ab"), None, "a special token is never looked up");
+        assert!(Vocabulary::from_pairs(&pairs, &[("ba".into(), 2)]).is_err());
     }
 }
