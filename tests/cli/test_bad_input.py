@@ -22,9 +22,10 @@ def changed(folder, change):
 @pytest.mark.parametrize(
     ("arguments", "stdin", "error", "hint"),
     [
-        ("count -t english nowhere", "", "nowhere: no such file or directory", "paths start"),
-        ("count -t english 'no/*.txt'", "", "no/*.txt: no file matches the pattern", "paths start"),
-        ("count -t nowhere vector.txt", "", "nowhere: no such file or directory", "paths start"),
+        ("count -t english nowhere", "", "nowhere: no such file or directory", "paths start at the current folder"),
+        ("count -t english 'no/*.txt'", "", "no/*.txt: no file matches the pattern", "paths start at the current fol"),
+        ("count -t nowhere vector.txt", "", "nowhere: no such file or directory", "`digram train ... -o nowhere` make"),
+        ("count -t no.tiktoken vector.txt", "", "no.tiktoken: no such file or directory", "paths start"),
         ("count -t . vector.txt", "", ".: is a directory", "name a file"),
         ("count -t vector.txt vector.txt", "", "vector.txt is no vocabulary that digram reads: neither", "TOK is"),
         ("encode -t english latin.txt", "", "latin.txt is not UTF-8 at byte 3 (0xe9)", "--errors replace"),
@@ -35,7 +36,24 @@ def changed(folder, change):
             "the split pattern does not compile at",
             "--split is",
         ),
-        ("train vector.txt -o x --vocab-size 255", "", "vocab_size=255 is below the 256 bytes", "ask for at least 256"),
+        (
+            "train vector.txt -o x --vocab-size 255",
+            "",
+            "--vocab-size 255 is below the 256 bytes of the alphabet\n",
+            "ask for at least 256",
+        ),
+        (
+            "train vector.txt -o x --vocab-size 256 --special a",
+            "",
+            "--vocab-size 256 is below the 256 bytes of the alphabet plus 1 special token\n",
+            "ask for at least 257",
+        ),
+        (
+            "train vector.txt -o x --vocab-size 3 --alphabet characters",
+            "",
+            "--vocab-size 3 is below the 4 characters of the alphabet\n",
+            "ask for at least 4",
+        ),
         (
             "train vector.txt -o no/x --vocab-size 300",
             "",
@@ -88,7 +106,7 @@ def test_errors(arguments, stdin, error, hint):
     code, stdout, stderr = run(*shlex.split(arguments), stdin=stdin.encode())
     assert (code, stdout) == (1, "")
     assert len(stderr) == 2
-    assert stderr[0].startswith(f"error: {error}")
+    assert f"{stderr[0]}\n".startswith(f"error: {error}")
     assert stderr[1].startswith(f"hint: {hint}")
     assert not Path("x").exists()
 
@@ -122,6 +140,9 @@ def test_a_damaged_vocabulary(tmp_path, change, error):
         ("train -o x", "missing argument 'FILES...'"),
         ("train vector.txt -o x", "training needs --vocab-size or --min-count"),
         ("train vector.txt -o x --vocab-size many", "invalid value for '--vocab-size'"),
+        ("train vector.txt -o x --vocab-size -1", "invalid value for '--vocab-size': -1 is less than 0"),
+        ("train vector.txt -o x --min-count 0", "invalid value for '--min-count': 0 is less than 1"),
+        ("count -t vector --threads 0", "invalid value for '--threads': 0 is less than 1"),
         ("train vector.txt -o x --vocab-size 300 --split gtp2", "invalid value for --split: 'gtp2' is neither"),
         ("train vector.txt -o x --vocab-size 300 --unknown '<u>'", "--unknown is for --alphabet characters"),
         ("show -t vector two words", "got unexpected extra argument (words)"),

@@ -19,7 +19,7 @@ def test_the_vector_of_the_specification(tmp_path):
     code, stdout, stderr = run("train", "vector.txt", "-o", out, "--vocab-size", 259, "--split", "none")
     assert (code, stdout) == (0, "")
     assert len(stderr) == 1
-    assert stderr[0].startswith("259 ids, 3 of them merged, from 1 documents of 11 bytes in ")
+    assert stderr[0].startswith("259 ids, 3 of them merged, from 1 document of 11 bytes in ")
     assert dict(digram.load(out).merges) == {(97, 97): 256, (97, 98): 257, (256, 257): 258}
     assert run("encode", "-t", out, "vector.txt") == (0, "258 100 258 97 99\n", [])
     assert run("decode", "-t", out, stdin=b"258 100 258 97 99\n") == (0, "aaabdaaabac", [])
@@ -138,6 +138,31 @@ def test_json_is_one_object(tmp_path):
     assert (facts["canonical"], facts["not_canonical"], facts["missing_bytes"]) == (True, [], [])
 
 
+def test_files_of_a_folder_that_are_not_text_are_left_out_with_a_warning(tmp_path):
+    (tmp_path / "a.txt").write_text("two words")
+    (tmp_path / "__pycache__").mkdir()
+    for name in ["lib.so", "__pycache__/a.pyc"]:
+        (tmp_path / name).write_bytes(b"\x7fELF\0")
+    warning = f"warning: 2 files that are not text were left out: {tmp_path}/__pycache__/a.pyc, {tmp_path}/lib.so"
+    n = digram.load("english").count("two words")
+    assert run("count", "-t", "english", tmp_path) == (0, f"{n}\t{tmp_path}/a.txt\n", [warning])
+    code, stdout, stderr = run("encode", "-t", "english", "--json", tmp_path, "-q")
+    assert [document["file"] for document in json.loads(stdout)["documents"]] == [f"{tmp_path}/a.txt"]
+    assert (code, stderr) == (0, [warning])
+    code, _, stderr = run("train", tmp_path, "-o", "left", "--vocab-size", 258, "--split", "none")
+    assert (code, stderr[0]) == (0, warning)
+    assert stderr[1].startswith("258 ids, 2 of them merged, from 1 document of 9 bytes in ")
+    assert run("count", "-t", "english", tmp_path / "lib.so")[:2] == (0, f"5\t{tmp_path}/lib.so\n"), "named: read"
+
+
+def test_one_is_not_said_in_the_plural(tmp_path):
+    assert run("show", "-t", "vector", "x")[2] == ["1 token, 1 byte, 1.00 bytes per token"]
+    Path("x.txt").write_text("x")
+    _, _, stderr = run("train", "x.txt", "-o", tmp_path / "x", "--min-count", 2, "--alphabet", "characters")
+    assert stderr[0].startswith("1 id, 0 of them merged, from 1 document of 1 byte in ")
+    assert "longest tokens 1 byte\n" in run("inspect", tmp_path / "x")[1]
+
+
 def test_a_tiktoken_file_brings_no_split(data, oracle):
     path, text = data.vocabulary("cl100k_base.tiktoken"), multilingual_text() + "<|endoftext|>"
     encoding = tiktoken_encoding(data, "cl100k_base")
@@ -180,5 +205,5 @@ def test_inspect_says_what_a_vocabulary_is(tmp_path):
     _, stdout, _ = run("inspect", path, "--split", "gpt2")
     assert "kind           ranked bytes\nids            301, 45 of them without a token\n" in stdout
     assert "split          gpt2 (scanner:gpt2)\n" in stdout
-    assert "canonical      no: 1 tokens do not end in exactly their two parts\n                    300  bcd\n" in stdout
+    assert "canonical      no: 1 token does not end in exactly its two parts\n                    300  bcd\n" in stdout
     assert stdout.endswith("missing bytes  61\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import digram
+from digram.cli import main
 from support.cli import SUBCOMMANDS, command, on_terminal, run
 from support.texts import stdlib_text
 
@@ -26,6 +27,18 @@ def test_help_teaches():
         assert (code, stderr) == (0, [])
         assert len(re.findall(rf"^ +.*\bdigram {subcommand} ", stdout, re.M)) >= 2, "two worked examples"
         assert "TOK" in stdout
+
+
+@pytest.mark.parametrize("name", ["", *SUBCOMMANDS])
+def test_help_is_for_readers(name):
+    _, stdout, _ = run(*name.split(), "--help")
+    assert "\\b" not in stdout
+    assert "[x>" not in stdout, "click's words for a range"
+    # Examples stand on lines of their own, as they are written.
+    written = (main.commands[name] if name else main).callback.__doc__
+    examples = [line.strip() for line in written.splitlines() if re.match(r" {6}(?=.*\bdigram )\S", line)]
+    assert len(examples) >= 2
+    assert set(examples) <= set(map(str.strip, stdout.splitlines()))
 
 
 def test_without_a_command_help_goes_to_standard_error():

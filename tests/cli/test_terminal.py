@@ -21,7 +21,7 @@ def test_a_bar_on_a_terminal_only(tmp_path):
     assert code == 0
     assert re.search(r"\rmerging: +\d+%\|.*/19744 \[.*merges/s, pair x [\d,]+\]", screen)
     # The bars are gone: the last line is the message, at the start of a cleared line.
-    assert re.search(r"\r +\r20,000 ids, 19,744 of them merged, from 1 documents [^\n]+\n$", screen)
+    assert re.search(r"\r +\r20,000 ids, 19,744 of them merged, from 1 document [^\n]+\n$", screen)
     assert on_terminal(*arguments, "--quiet") == (0, "")
     assert process(*arguments, "--quiet") == (0, b"", "")
     _, _, stderr = process(*arguments)
