@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import digram
 from digram import corpus as corpus_module
+from digram.corpus import LeftOutWarning
 from digram.errors import TextError
 from support.texts import all_samples
 
@@ -54,6 +55,11 @@ def test_a_file_is_one_document_and_every_byte_is_kept(tmp_path):
     assert list(corpus) == texts, "a second time"
     assert corpus.bytes == sum(map(len, texts))
     assert list(corpus.documents()) == list(zip(map(str, paths), texts, strict=True))
+
+
+def test_repr_counts_files(tree):
+    assert repr(digram.Corpus("b.txt")) == "<digram.Corpus: 1 file, errors='strict'>"
+    assert repr(digram.Corpus(".", errors="replace")) == "<digram.Corpus: 5 files, errors='replace'>"
 
 
 def test_one_path_needs_no_list(tree):
@@ -193,12 +199,57 @@ def test_the_byte_offset_is_right_far_into_a_file(tmp_path):
         list(digram.Corpus(path))
 
 
-def test_a_binary_file_that_a_folder_brings_in_is_refused(tree):
+def test_a_binary_file_that_a_folder_brings_in_is_left_out_with_a_warning(tree):
+    Path("notes/sub/image").write_bytes(b"PNG\x00\x01\xff")
+    texts = [b"<notes/a.md>", b"<notes/sub/c.txt>", b"<notes/z.txt>"]
+    for paths in ("notes", "no*s"):
+        for errors in ("strict", "replace"):
+            corpus = digram.Corpus(paths, errors=errors)
+            assert corpus.left_out == ()
+            for _ in range(2):  # once each time
+                with pytest.warns(LeftOutWarning) as warned:
+                    assert list(corpus) == texts
+                assert [str(w.message) for w in warned] == ["1 file that is not text was left out: notes/sub/image"]
+                assert warned[0].filename == __file__
+                assert corpus.left_out == ("notes/sub/image",)
+
+
+def test_a_binary_file_that_is_named_is_read(tree):
     Path("notes/sub/image").write_bytes(b"PNG\x00\x01")
-    with pytest.raises(TextError, match=r"^notes/sub/image has a NUL byte at byte 3"):
+    assert list(digram.Corpus("notes/sub/image")) == list(digram.Corpus("notes/sub/im*")) == [b"PNG\x00\x01"]
+
+
+def test_a_text_in_another_encoding_is_an_error_in_a_folder_too(tree):
+    Path("notes/sub/latin.txt").write_bytes(b"caf\xe9")
+    with pytest.raises(TextError, match=r"^notes/sub/latin.txt is not UTF-8 at byte 3"):
         list(digram.Corpus("notes"))
-    assert b"PNG\x00\x01" in list(digram.Corpus("notes", errors="replace"))
-    assert list(digram.Corpus("notes/sub/image")) == [b"PNG\x00\x01"], "named: it is what was asked for"
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        (2, "2 files that are not text were left out: notes/x0, notes/x1"),
+        (3, "3 files that are not text were left out: notes/x0, notes/x1, notes/x2"),
+        (5, "5 files that are not text were left out: notes/x0, notes/x1, notes/x2 and 2 more"),
+    ],
+)
+def test_of_many_binary_files_the_warning_names_three(tree, number, message):
+    for i in range(number):
+        Path(f"notes/x{i}").write_bytes(b"\0")
+    corpus = digram.Corpus("notes")
+    with pytest.warns(LeftOutWarning) as warned:
+        assert len(list(corpus.batches())) == 1
+    assert [str(w.message) for w in warned] == [message]
+    assert warned[0].filename == __file__
+    assert corpus.left_out == tuple(f"notes/x{i}" for i in range(number))
+
+
+def test_training_warns_where_it_was_called(tree):
+    Path("notes/image").write_bytes(b"\0")
+    with pytest.warns(LeftOutWarning) as warned:
+        tok = digram.train(digram.Corpus("notes"), min_count=2)
+    assert [w.filename for w in warned] == [__file__]
+    assert len(tok.merges) > 3
 
 
 def test_a_file_that_cannot_be_read_is_named(tree, monkeypatch):

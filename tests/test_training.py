@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 
@@ -360,8 +361,10 @@ def test_what_progress_raises_ends_training(stage):
     assert caught.value is error
 
 
+# The first line: where the tests run in the background of a script, they ignore SIGINT, and so would this.
 INTERRUPTED = """
-import sys, time, threading, digram
+import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
+import sys, time, digram
 from random import Random
 text = bytes(Random(1).choices(b"ab", k=12_000_000)) if sys.argv[1] == "merging" else None
 def texts():
@@ -379,6 +382,8 @@ except KeyboardInterrupt:
 def test_ctrl_c_ends_training_at_once(stage):
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     child = subprocess.Popen([sys.executable, "-c", INTERRUPTED, stage], env=env, stdout=subprocess.PIPE, text=True)
+    deadline = threading.Timer(60, child.kill)  # ends the lines that are waited for
+    deadline.start()
     try:
         assert child.stdout.readline() == "ready\n"
         time.sleep(1)
@@ -390,6 +395,7 @@ def test_ctrl_c_ends_training_at_once(stage):
         assert float(when) - sent < 1.5
         assert child.wait(10) == 0
     finally:
+        deadline.cancel()
         child.kill()
         child.stdout.close()
         child.wait()

@@ -8,13 +8,14 @@ import glob
 import os
 import stat
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Literal
 
 from digram.errors import TextError
 
-__all__ = ["Corpus", "Document", "Errors"]
+__all__ = ["Corpus", "Document", "Errors", "LeftOutWarning"]
 
 Errors = Literal["strict", "replace", "ignore"]
 Document = bytes
@@ -33,6 +34,13 @@ _PACKED = {
 # Texts are checked in stretches of this many bytes, so that a check needs no second copy of a large file.
 _STRETCH = 1 << 20
 
+# Where the files of digram are: a warning points to the line outside of it that set the call off.
+_PACKAGE = os.path.dirname(__file__) + os.sep
+
+
+class LeftOutWarning(UserWarning):
+    """Files that a folder brought in are not text, and were left out; `Corpus.left_out` names them all."""
+
 
 class Corpus:
     """Text files as an iterable of documents, one document a file.
@@ -42,7 +50,8 @@ class Corpus:
 
     paths   a path or a list of them, taken in the order given:
               a file      is read whatever its name begins with; named twice, it is read twice
-              a folder    all regular files in it and below it, sorted by path, but for hidden ones
+              a folder    all regular files in it and below it, sorted by path, but for hidden ones and for files that
+                          are not text: those with a NUL byte
               a pattern   what `glob` finds (`**` for any depth), sorted by path; folders it finds count as folders
               "-"         standard input
     field   a field of records (JSON lines, Parquet): not read by this version, must be None
@@ -55,8 +64,9 @@ class Corpus:
 
     FileNotFoundError: no such file, a pattern without a match, a folder without files. ValueError: a `field`, or a file
     that is compressed or holds columns, told by its name. While iterating, OSError names a file that cannot be read,
-    TextError the file and the byte offset of what is not UTF-8. A file with a NUL byte that nobody named, but that a
-    folder brought in, is taken for a binary one: also TextError, unless `errors` says to go on.
+    TextError the file and the byte offset of what is not UTF-8. LeftOutWarning: once at the end of an iteration, where
+    files of a folder were left out for a NUL byte, whatever `errors` says. A file that is named is read with its NUL
+    bytes.
     """
 
     def __init__(self, paths: Path | Iterable[Path], field: str | None = None, errors: Errors = "strict") -> None:
@@ -73,6 +83,7 @@ class Corpus:
         self.field, self.errors = field, errors
         self._files = tuple(file for path in given for file in _expand(os.fsdecode(path)))
         self._stdin_taken = False
+        self._left_out: list[str] = []
         for name, _ in self._files:
             suffix = os.path.splitext(name)[1].lower()
             if suffix in _PACKED:
@@ -86,9 +97,14 @@ class Corpus:
         """The files in the order they are read; "-" is standard input."""
         return tuple(name for name, _ in self._files)
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The files without text that the latest iteration left out, so far as it has come."""
+        return tuple(self._left_out)
+
     @cached_property
     def bytes(self) -> int | None:
-        """The size of all files together; None where it is not known (standard input, pipes)."""
+        """The size of all files, those that will be left out too; None where it is unknown (standard input, pipes)."""
         total = 0
         for name, _ in self._files:
             if name == "-":
@@ -105,8 +121,15 @@ class Corpus:
 
     def documents(self) -> Iterator[tuple[str, Document]]:
         """(file, document) for each file; "-" is standard input."""
+        self._left_out = left_out = []
         for name, swept in self._files:
-            yield name, self._document(name, swept)
+            data = self._standard_input() if name == "-" else _contents(name)
+            if swept and b"\0" in data:
+                left_out.append(name)
+            else:
+                yield name, _well_formed("standard input" if name == "-" else name, data, self.errors)
+        if left_out:
+            warnings.warn(_says_left_out(left_out), LeftOutWarning, stacklevel=_outside())
 
     def batches(self, size: int = 16 << 20) -> Iterator[list[tuple[str, Document]]]:
         """The same in lists of about `size` bytes, enough for all threads to have work."""
@@ -122,17 +145,8 @@ class Corpus:
             yield batch
 
     def __repr__(self) -> str:
-        return f"<digram.Corpus: {len(self._files):,} files, errors={self.errors!r}>"
-
-    def _document(self, name: str, swept: bool) -> Document:
-        data = self._standard_input() if name == "-" else _contents(name)
-        name = "standard input" if name == "-" else name
-        if swept and self.errors == "strict" and (at := data.find(b"\0")) >= 0:
-            raise TextError(
-                f"{name} has a NUL byte at byte {at}, so it seems to be no text: keep it out of the folder, name the "
-                'file itself, or go on with errors="replace"'
-            )
-        return _well_formed(name, data, self.errors)
+        files = "1 file" if len(self._files) == 1 else f"{len(self._files):,} files"
+        return f"<digram.Corpus: {files}, errors={self.errors!r}>"
 
     def _standard_input(self) -> Document:
         if self._stdin_taken:
@@ -184,6 +198,21 @@ def _swept(folder: str) -> Iterator[tuple[str, bool]]:
 def _by_path(file: tuple[str, bool]) -> list[str]:
     # By parts, so that what a folder holds stays together whatever its name ends with.
     return file[0].split(os.sep)
+
+
+def _says_left_out(names: list[str]) -> str:
+    """The message of LeftOutWarning: how many files, and the first of them."""
+    number = "1 file that is not text was" if len(names) == 1 else f"{len(names):,} files that are not text were"
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return f"{number} left out: {', '.join(names[:3])}{more}"
+
+
+def _outside() -> int:
+    """The stack level, for a warning of the caller, of the first frame that is not digram's own."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _raise(error: OSError) -> None:

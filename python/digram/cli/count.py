@@ -55,11 +55,12 @@ def count(
     allowed = "all" if allow_special else ()
     on_terminal = sys.stdout.isatty()
     rows: list[dict[str, Any]] = []
-    tokens = size = 0
+    tokens = size = documents = 0
     for batch in options.read(corpus, "counting", quiet):
         counts = options.naming(batch, lambda texts: tokenizer.count_batch(texts, allowed, threads=threads))
         for (name, text), n in zip(batch, counts, strict=True):
             tokens += n
+            documents += 1
             size += len(text)
             if as_json:
                 rows.append({"file": name, "tokens": n, "bytes": len(text)})
@@ -67,5 +68,5 @@ def count(
                 write(f"{n}\t{printable(name) if on_terminal else name}\n")
     if as_json:
         options.print_json({"files": rows, "tokens": tokens, "bytes": size})
-    elif len(corpus.files) > 1:
+    elif documents > 1:
         write(f"{tokens}\ttotal\n")

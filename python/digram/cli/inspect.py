@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from digram.cli import options
+from digram.cli.messages import counted
 from digram.cli.terminal import visible, write
 
 __all__ = ["inspect"]
@@ -88,10 +89,11 @@ def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool
         row("split", f"{visible(tokenizer.split.encode())} ({encoder.split_engine})")
     row("special tokens", f"{len(specials):,}")
     tokens(sorted(specials.values()))
-    row("longest tokens", f"{lengths[longest[0]]:,} bytes" if longest else "none")
+    row("longest tokens", counted(lengths[longest[0]], "byte") if longest else "none")
     tokens(longest)
     if lost:
-        row("canonical", f"no: {len(lost):,} tokens do not end in exactly their two parts")
+        ends = "does not end in exactly its" if len(lost) == 1 else "do not end in exactly their"
+        row("canonical", f"no: {counted(len(lost), 'token')} {ends} two parts")
         tokens(list(lost[:_LISTED]))
     else:
         row("canonical", "yes")

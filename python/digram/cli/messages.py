@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import errno
+import re
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
 from digram import errors
 from digram.cli.terminal import colours, printable
 
-__all__ = ["CommandError", "explain", "note", "report", "warn"]
+__all__ = ["CommandError", "counted", "explain", "note", "report", "warn", "warnings_as_lines"]
 
 
 class CommandError(Exception):
@@ -19,6 +23,11 @@ class CommandError(Exception):
     def __init__(self, sentence: str, hint: str) -> None:
         super().__init__(sentence)
         self.hint = hint
+
+
+def counted(number: int, thing: str) -> str:
+    """A number and what is counted, in the plural but for one."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def note(text: str, quiet: bool) -> None:
@@ -30,6 +39,16 @@ def note(text: str, quiet: bool) -> None:
 def warn(text: str) -> None:
     """A line `warning: ...`."""
     _labelled("warning", "yellow", text)
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Holds the library's warnings back, and says them at the end: a line among bars would tear them to pieces."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        warn(str(warning.message))
 
 
 def report(sentence: str, hint: str | None = None, label: str | None = "error") -> None:
@@ -62,7 +81,7 @@ _HINTS: tuple[tuple[type[Exception], str], ...] = (
     ),
     (errors.VocabularyError, "`digram inspect TOK` shows what a vocabulary holds"),
     (errors.DigramError, "`digram COMMAND --help` shows what a command takes"),
-    (FileNotFoundError, "paths start at the current folder; put a pattern in quotes"),
+    (FileNotFoundError, "paths start at the current folder"),
     (IsADirectoryError, "name a file here, not a folder"),
     (PermissionError, "ask for the right to use it, or name another file"),
     (OSError, "check the file and the disk it is on"),
@@ -70,6 +89,13 @@ _HINTS: tuple[tuple[type[Exception], str], ...] = (
     (ValueError, "`digram COMMAND --help` shows what a command takes"),
     (OverflowError, "`digram COMMAND --help` shows what a command takes"),
 )
+
+
+# What the library says of a file that is not there, where another hint fits better.
+_NOT_FOUND = {
+    "No file matches the pattern": "paths start at the current folder, and ** stands for folders of any depth",
+    "The folder holds no files": "a hidden file is read only where its name is given",
+}
 
 
 def explain(error: Exception) -> tuple[str, str] | None:
@@ -85,13 +111,19 @@ def explain(error: Exception) -> tuple[str, str] | None:
     if isinstance(error, errors.UnknownSymbolError) and sentence:
         return sentence, "train with --alphabet bytes or with --unknown bytes, and no text is unknown"
     if type(error) is ValueError and sentence:
-        return sentence, way_out
+        return _in_options(sentence), way_out
     hint = next((hint for kind, hint in _HINTS if isinstance(error, kind)), None)
     if hint is None:
         return None
     if isinstance(error, OSError):
-        return _file_error(error), hint
+        return _file_error(error), _NOT_FOUND.get(error.strerror or "", hint)
     return str(error) or "there is not enough memory", hint
+
+
+def _in_options(sentence: str) -> str:
+    """A sentence about arguments of the library, about options."""
+    sentence = re.sub(r"\bvocab_size=(\d+)", r"--vocab-size \1", sentence)
+    return sentence.replace(" plus 0 special tokens", "").replace(" plus 1 special tokens", " plus 1 special token")
 
 
 def _file_error(error: OSError) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from digram import patterns
-from digram.cli.messages import CommandError
+from digram.cli.messages import CommandError, warnings_as_lines
 from digram.cli.terminal import write
 from digram.errors import DigramError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
 
 __all__ = [
+    "AtLeast",
     "allow_special",
     "as_json",
     "corpus_of",
@@ -43,11 +44,23 @@ Result = TypeVar("Result")
 # Less than this is done before a bar could be read; and drawing one loads tqdm.
 _WORTH_A_BAR = 8 << 20
 
+
+class AtLeast(click.types.IntParamType):
+    """A whole number from `least` on. (click's own IntRange would add [x>=1] to the help of an option.)"""
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        number = int(super().convert(value, param, ctx))
+        if number < self.least:
+            self.fail(f"{number} is less than {self.least}.", param, ctx)
+        return number
+
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, no notes; warnings and errors only.")
-threads = click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N", help="Use N threads.  [default: one for each core]"
-)
+threads = click.option("--threads", type=AtLeast(1), metavar="N", help="Use N threads.  [default: one for each core]")
 allow_special = click.option(
     "--allow-special",
     is_flag=True,
@@ -118,6 +131,13 @@ def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Toke
         if special and all(given):
             return load(path, split=pattern, special_tokens={match[1]: int(match[2]) for match in given if match})
         return load(path, split=pattern, special_tokens=special)
+    except FileNotFoundError:
+        if path.endswith(".tiktoken"):
+            raise
+        raise CommandError(
+            f"{path}: no such file or directory",
+            f"`digram train ... -o {path}` makes one, or name a file that is there",
+        ) from None
     except (DigramError, OSError):
         raise
     except ValueError as error:
@@ -147,7 +167,7 @@ def read(corpus: Corpus, label: str, quiet: bool) -> Iterator[list[tuple[str, Do
 
     # Data on the same terminal would tear the bar to pieces.
     shown = not quiet and not sys.stdout.isatty() and (corpus.bytes is None or corpus.bytes >= _WORTH_A_BAR)
-    with Bar(label, corpus.bytes, shown=shown) as bar:
+    with warnings_as_lines(), Bar(label, corpus.bytes, shown=shown) as bar:
         for batch in corpus.batches():
             yield batch
             bar.advance(sum(len(document) for _, document in batch))

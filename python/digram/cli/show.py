@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import click
 
 from digram.cli import options
-from digram.cli.messages import note
+from digram.cli.messages import counted, note
 from digram.cli.terminal import colours, dim, paint, visible, width, write
 
 __all__ = ["show"]
@@ -53,10 +53,10 @@ def show(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    r"""Show the tokens of TEXT, each above its id; a token has the same colour wherever it stands.
+    """Show the tokens of TEXT, each above its id; a token has the same colour wherever it stands.
 
     TEXT is one argument, so put it in quotes; without it, or with -, the text is standard input. White space is visible
-    (␣ blank, ⇥ tab, ⏎ line feed), parts of characters and control characters are escaped (\xNN, \uNNNN).
+    (␣ blank, ⇥ tab, ⏎ line feed), parts of characters and control characters are escaped (\\xNN, \\uNNNN).
     TOK is a vocabulary that `digram train` wrote, or a .tiktoken file with --split. --json gives {"tokens": [{"id",
     "text", "hex"}, ...], "bytes"}.
 
@@ -90,7 +90,7 @@ def show(
     for row in _rows(cells, shutil.get_terminal_size().columns):
         write(_line(row, painted))
     ratio = f", {len(data) / len(ids):.2f} bytes per token" if ids else ""
-    note(f"{len(ids):,} tokens, {len(data):,} bytes{ratio}", quiet)
+    note(f"{counted(len(ids), 'token')}, {counted(len(data), 'byte')}{ratio}", quiet)
 
 
 def _rows(cells: list[_Cell], columns: int) -> Iterator[list[_Cell]]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from digram.cli import options
-from digram.cli.messages import CommandError, note, warn
+from digram.cli.messages import CommandError, counted, note, warnings_as_lines
 
 if TYPE_CHECKING:
     from digram.corpus import Errors
@@ -26,10 +25,10 @@ __all__ = ["train"]
     "-o", "--output", required=True, metavar="TOK", help="Where the vocabulary goes; an old file is replaced."
 )
 @click.option(
-    "--vocab-size", type=click.IntRange(min=0), metavar="N", help="Stop at N ids: alphabet, merges and special tokens."
+    "--vocab-size", type=options.AtLeast(0), metavar="N", help="Stop at N ids: alphabet, merges and special tokens."
 )
 @click.option(
-    "--min-count", type=click.IntRange(min=1), metavar="N", help="Stop when the best pair occurs less than N times."
+    "--min-count", type=options.AtLeast(1), metavar="N", help="Stop when the best pair occurs less than N times."
 )
 @click.option(
     "--split",
@@ -60,7 +59,7 @@ __all__ = ["train"]
     help="Which of several pairs with the highest count is merged.  [default: smallest-ids]",
 )
 @click.option(
-    "--max-token-length", type=click.IntRange(min=1), metavar="N", help="No token of more than N bytes (or characters)."
+    "--max-token-length", type=options.AtLeast(1), metavar="N", help="No token of more than N bytes (or characters)."
 )
 @options.reading
 @options.threads
@@ -108,8 +107,7 @@ def train(
     from digram.training import train as learn
 
     start = time.perf_counter()
-    with TrainingBar(corpus.bytes, shown=not quiet) as bar, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings_as_lines(), TrainingBar(corpus.bytes, shown=not quiet) as bar:
         tokenizer = learn(
             corpus,
             vocab_size,
@@ -124,8 +122,6 @@ def train(
             progress=bar,
         )
     seconds = time.perf_counter() - start
-    for warning in caught:
-        warn(str(warning.message))
     tokenizer.save(output)
 
     documents, size = (bar.last.documents, bar.last.characters) if bar.last else (0, 0)
@@ -142,8 +138,8 @@ def train(
             }
         )
     note(
-        f"{tokenizer.n_vocab:,} ids, {n_merges:,} of them merged, from {documents:,} documents of {size:,} bytes "
-        f"in {seconds:.1f} s: {output}",
+        f"{counted(tokenizer.n_vocab, 'id')}, {n_merges:,} of them merged, from {counted(documents, 'document')} of "
+        f"{counted(size, 'byte')} in {seconds:.1f} s: {output}",
         quiet,
     )
 

@@ -1,0 +1,143 @@
+"""What reaches a terminal: bars, colours, tokens in rows, and nothing that steers it."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from digram.cli.terminal import printable, visible, width
+from support.cli import ESCAPE_SEQUENCES, on_terminal, process, run
+from support.texts import SENTENCES, stdlib_text
+
+
+def test_a_bar_on_a_terminal_only(tmp_path):
+    text, out = tmp_path / "long.txt", tmp_path / "tok"
+    text.write_text(stdlib_text(6_000_000))
+    arguments = ["train", text, "-o", out, "--vocab-size", 20_000, "--split", "none"]
+    code, screen = on_terminal(*arguments)
+    assert code == 0
+    assert re.search(r"\rmerging: +\d+%\|.*/19744 \[.*merges/s, pair x [\d,]+\]", screen)
+    # The bars are gone: the last line is the message, at the start of a cleared line.
+    assert re.search(r"\r +\r20,000 ids, 19,744 of them merged, from 1 document [^\n]+\n$", screen)
+    assert on_terminal(*arguments, "--quiet") == (0, "")
+    assert process(*arguments, "--quiet") == (0, b"", "")
+    _, _, stderr = process(*arguments)
+    assert len(stderr.splitlines()) == 1
+    assert "\r" not in stderr
+
+
+def test_a_bar_over_files_unless_data_goes_to_the_same_terminal(tmp_path):
+    text = tmp_path / "long.txt"
+    text.write_text(stdlib_text(9_000_000))
+    _, screen = on_terminal("count", "-t", "english", text, stdout=subprocess.DEVNULL)
+    assert "counting: " in screen
+    _, screen = on_terminal("count", "-t", "english", text)
+    assert re.fullmatch(rf"\d+\t{text}\n", screen)
+
+
+def test_colours_on_a_terminal_only():
+    arguments = ["show", "-t", "english", "Über alles", "-q"]
+    _, painted = on_terminal(*arguments)
+    assert re.search(r"\x1b\[30;48;5;\d+m", painted)
+    plain = re.sub(r"\x1b\[[\d;]*m", "", painted)
+    for _, screen in [
+        on_terminal(*arguments, NO_COLOR="1"),
+        on_terminal(*arguments, TERM="dumb"),
+        on_terminal(*arguments, "--no-color"),
+        (0, process(*arguments)[1].decode()),
+    ]:
+        assert screen == plain
+    assert process(*arguments, "--color")[1].decode() == painted
+    assert on_terminal(*arguments, "--color", NO_COLOR="1")[1] == painted
+
+
+def test_a_token_has_one_colour():
+    _, painted, _ = run("show", "-t", "vector", "bcb" * 3, "--color")
+    pairs = set(re.findall(r"\x1b\[30;48;5;(\d+)m([bc])\x1b\[0m", painted.splitlines()[0]))
+    assert len(pairs) == 2
+
+
+def test_tokens_stand_above_their_ids():
+    assert run("show", "-t", "vector", "aaab d\taac") == (
+        0,
+        "aaab ␣  d   ⇥ aa  c\n258  32 100 9 256 99\n",
+        ["6 tokens, 10 bytes, 1.67 bytes per token"],
+    )
+    _, stdout, _ = run("show", "-t", "vector", stdin="b\nd中\\n".encode())
+    assert stdout == "b  ⏎\n98 10\nd   \\xe4 \\xb8 \\xad \\\\ n\n100 228  184  173  92 110\n"
+
+
+def test_rows_fit_the_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    _, stdout, _ = run("show", "-t", "english", SENTENCES["Chinese"] + SENTENCES["English"])
+    assert max(map(width, stdout.splitlines())) <= 30
+    assert len(stdout.splitlines()) > 4
+
+
+@pytest.mark.parametrize("text", ESCAPE_SEQUENCES)
+def test_no_token_steers_the_terminal(text):
+    data = f"{text}!".encode()
+    for outputs in [
+        run("show", "-t", "nasty", "--color", stdin=data),
+        run("show", "-t", "nasty", "--color", "--allow-special", stdin=data),
+        run("show", "-t", "nasty", "--json", stdin=data),
+        run("inspect", "nasty"),
+        run("inspect", "nasty", "--json"),
+        run("decode", "-t", "nasty", "--json", stdin=b"27 7 155"),
+        run("decode", "-t", "nasty", stdin=data + b" x"),
+        run("count", "-t", "nasty", text.replace("\x00", "")),
+        run("train", "vector.txt", "-o", "x", "--vocab-size", 300, "--split", f"({text}"),
+    ]:
+        shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join([outputs[1], *outputs[2]]))
+        assert shown
+        assert all(c.isprintable() or c == "\n" for c in shown)
+
+
+def test_names_of_files_reach_a_terminal_escaped_and_a_pipe_as_they_are():
+    name = "evil\x1b[31m\udcff.txt"
+    Path(name).write_text("x")
+    _, screen = on_terminal("count", "-t", "english", name)
+    assert screen == "1\tevil\\x1b[31m\\udcff.txt\n"
+    assert process("count", "-t", "english", name)[1] == b"1\tevil\x1b[31m\xff.txt\n"
+
+
+ESCAPES = re.compile(r"\\\\|\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\U[0-9a-f]{8}|[␣⇥⏎]|[^\\]", re.DOTALL)
+
+
+def unescaped(shown):
+    """The bytes that `visible` showed: its naive inverse."""
+    marks = {"␣": b" ", "⇥": b"\t", "⏎": b"\n", "\\\\": b"\\"}
+    parts = ESCAPES.findall(shown)
+    assert "".join(parts) == shown
+    return b"".join(
+        marks[p] if p in marks
+        else bytes([int(p[2:], 16)]) if p.startswith("\\x")
+        else chr(int(p[2:], 16)).encode() if p.startswith("\\")
+        else p.encode()
+        for p in parts
+    )  # fmt: skip
+
+
+@given(
+    st.one_of(
+        st.binary(),
+        st.text().map(lambda s: s.encode("utf-8", "replace")),
+        st.sampled_from(ESCAPE_SEQUENCES).map(str.encode),
+    )
+)
+def test_a_token_is_shown_printable_and_unmistakable(token):
+    shown = visible(token)
+    assert shown.isprintable()
+    assert token in (unescaped(shown), unescaped(shown.removeprefix("◌")))
+    short = visible(token, 8)
+    assert len(short) <= 8
+    assert short == shown or short.endswith("…")
+    assert printable(token.decode("utf-8", "surrogateescape")).isprintable()
+
+
+def test_a_mark_does_not_climb_on_what_stands_before_it():
+    assert visible("\u0301".encode()) == "◌\u0301"
+    assert visible("e\u0301".encode()) == "e\u0301"
