@@ -50,6 +50,7 @@ class Encoder:
         ends: Buffer,
         ids: Buffer,
         merges: Buffer,
+        ranked: Buffer,
         *,
         characters: bool = False,
         whole: bool = False,

@@ -62,9 +62,10 @@ class Definition:
 
     kind "pairs", what other tools' files hold: `tokens` and `ids` as of "ranks", spelt in UTF-8 where the alphabet is
     characters; `merges` are flat triples (left, right, new id), of which several may make one id and the last of a
-    repeated pair counts. `whole`: a piece that is a token is taken whole. A symbol without a token becomes the tokens
-    of its bytes, `byte_ids` (256 ids, NO_ID where there is none), else `unknown_id`, of which `fuse_unknown` makes one
-    for a run. Then text goes through steps, each a name and its arguments:
+    repeated pair counts. Instead of merges, `ranked` names ids: two neighbours merge wherever together they spell one
+    of these tokens, the first ones first. `whole`: a piece that is a token is taken whole. A symbol without a token
+    becomes the tokens of its bytes, `byte_ids` (256 ids, NO_ID where there is none), else `unknown_id`, of which
+    `fuse_unknown` makes one for a run. Then text goes through steps, each a name and its arguments:
 
     `normalizer` ("nfc"), ("nfd"), ("nfkc"), ("nfkd"), ("lowercase"), ("strip", "left" | "right" | "both"),
         ("prepend", text), ("replace", text, new text), ("replace-regex", pattern, new text), ("byte-characters")
@@ -73,8 +74,8 @@ class Definition:
         "matches" | "gaps"), ("prefix-space"), ("metaspace", character, "always" | "first" | "never", "cut" | "keep"),
         ("byte-characters")
     `decoder` ("byte-characters"), ("metaspace", character, "always" | "first" | "never"), ("replace", text, new text),
-        ("byte-fallback"), ("fuse"), ("strip", character, at the start, at the end), or ("spaced") alone; without any
-        the bytes of tokens are the text
+        ("leading-mark", character, "first" | "all"), ("byte-fallback") or ("byte-pieces"), ("fuse"), ("strip",
+        character, at the start, at the end), or ("spaced") alone; without any the bytes of tokens are the text
 
     Patterns of steps have the meaning that Oniguruma gives them. `byte_characters`: pieces end up as GPT-2's characters
     for bytes, to be read before merging. `template`: the ids before and after a text, for `add_special_tokens`.
@@ -89,6 +90,7 @@ class Definition:
     ids: array[int] = field(default_factory=lambda: array("I"))
     split: str | None = None
     special_tokens: Mapping[str, int] = field(default_factory=dict)
+    ranked: array[int] = field(default_factory=lambda: array("I"))
     whole: bool = False
     byte_ids: tuple[int, ...] = ()
     unknown_id: int | None = None
@@ -144,6 +146,7 @@ class Definition:
                 ends,
                 self.ids,
                 self.merges,
+                self.ranked,
                 characters=self.alphabet == "characters",
                 whole=self.whole,
                 byte_ids=self.byte_ids or None,

@@ -147,7 +147,8 @@ class Tokenizer:
         VocabularyError where a vocabulary of those kinds is not canonical: then some tokens have no one pair.
         """
         lost = self.not_canonical
-        if lost and self._definition.kind != "merges":
+        given = self._definition.kind == "merges" or (self._definition.kind == "pairs" and not self._definition.ranked)
+        if lost and not given:
             raise VocabularyError(
                 f"{len(lost)} tokens of this vocabulary have no one pair of parts (the first is id {lost[0]}): "
                 "it is not canonical, so it has no merges"

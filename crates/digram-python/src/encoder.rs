@@ -184,7 +184,7 @@ impl Encoder {
     /// A vocabulary of pairs in general: tokens as of `from_ranks`, merges as flat u32 triples (left, right, new), and what is done
     /// around splitting and merging, as steps of strings (see `digram.definition`).
     #[staticmethod]
-    #[pyo3(signature = (tokens, ends, ids, merges, *, characters=false, whole=false, byte_ids=None, unknown_id=None,
+    #[pyo3(signature = (tokens, ends, ids, merges, ranked, *, characters=false, whole=false, byte_ids=None, unknown_id=None,
         fuse_unknown=false, specials=Vec::new(), split=None, steps=Vec::new(), normalizer=Vec::new(), byte_characters=false,
         added=Vec::new(), decoder=Vec::new(), template=Default::default()))]
     #[expect(clippy::too_many_arguments, reason = "they are the fields of a definition")]
@@ -193,6 +193,7 @@ impl Encoder {
         ends: &Bound<'_, PyAny>,
         ids: &Bound<'_, PyAny>,
         merges: &Bound<'_, PyAny>,
+        ranked: &Bound<'_, PyAny>,
         characters: bool,
         whole: bool,
         byte_ids: Option<Vec<u32>>,
@@ -208,14 +209,14 @@ impl Encoder {
         template: (Vec<u32>, Vec<u32>),
     ) -> PyResult<Self> {
         let (bytes, ends, ids): (_, Vec<u64>, Vec<u32>) = (tokens.as_bytes(), numbers(ends)?, numbers(ids)?);
-        let flat: Vec<u32> = numbers(merges)?;
+        let (flat, ranked): (Vec<u32>, Vec<u32>) = (numbers(merges)?, numbers(ranked)?);
         Self::built(tokens.py(), || {
             let spelt: Vec<_> = slices(bytes, &ends)?.into_iter().zip(ids).collect();
             let merges: Vec<_> = flat.chunks_exact(3).map(|m| (m[0], m[1], m[2])).collect();
             let wrong = |_| Error::Argument("byte_ids must be 256 ids".into());
             let bytes = byte_ids.map(|ids| ids.try_into().map(Box::new).map_err(wrong)).transpose()?;
             let unknown = Fallback { bytes, token: unknown_id, fuse: fuse_unknown };
-            let pairs = Pairs { tokens: &spelt, merges: &merges, characters, whole, unknown };
+            let pairs = Pairs { tokens: &spelt, merges: &merges, ranked: &ranked, characters, whole, unknown };
             let vocabulary = Vocabulary::from_pairs(&pairs, &specials)?;
             let splitter = match split {
                 Some(pattern) => Splitter::new(&pattern)?,

@@ -104,7 +104,11 @@ pub fn decoder(steps: &[Words]) -> Result<Decoder> {
                 DecoderStep::Metaspace { replacement: character(mark, step)?, prefix: prefix != "never" }
             }
             ["replace", text, content] if !text.is_empty() => DecoderStep::Replace(text.into(), content.into()),
-            ["byte-fallback"] => DecoderStep::ByteFallback,
+            ["leading-mark", mark, which @ ("first" | "all")] => {
+                DecoderStep::LeadingMark { mark: character(mark, step)?, all: which == "all" }
+            }
+            ["byte-fallback"] => DecoderStep::ByteFallback { whole_runs: true },
+            ["byte-pieces"] => DecoderStep::ByteFallback { whole_runs: false },
             ["fuse"] => DecoderStep::Fuse,
             ["strip", mark, start, stop] => {
                 DecoderStep::Strip { content: character(mark, step)?, start: number(start)?, stop: number(stop)? }

@@ -17,6 +17,7 @@ Kind "pairs" has more of both, and what surrounds them; `digram.definition` says
 
 tokens          [string, or base64 of a byte token, id]
 merges          [left id, right id, new id]
+ranked          [id]
 whole, fuse_unknown, byte_characters                                          true or false
 unknown_id      null or an id               byte_ids                          [] or 256 ids
 normalizer, steps, decoder                                                    arrays of arrays of strings
@@ -128,6 +129,7 @@ def _pairs_body(definition: Definition) -> dict[str, Any]:
     flat = definition.merges
     return {
         **{key: getattr(definition, key) for key in _FLAGS},
+        "ranked": list(definition.ranked),
         "unknown_id": definition.unknown_id,
         "byte_ids": list(definition.byte_ids),
         **{key: list(map(list, getattr(definition, key))) for key in _STEPS},
@@ -144,6 +146,7 @@ _STEPS = ("normalizer", "steps", "decoder")
 
 def _pairs(check: _Check, alphabet: str) -> dict[str, Any]:
     values: dict[str, Any] = {key: check(key, bool) for key in _FLAGS}
+    values["ranked"] = array("I", check.each("ranked", _is_id, "an id"))
     values["unknown_id"] = check("unknown_id", (int, type(None)), lambda v: v is None or _is_id(v))
     byte_ids = check("byte_ids", list, lambda v: len(v) in (0, 256), "256 ids or none")
     known = check.each("byte_ids", lambda v: _is_id(v) or v == NO_ID, "an id")

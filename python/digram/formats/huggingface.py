@@ -87,7 +87,7 @@ def parsed(path: Path) -> Any:
 
 def tokenizer(data: object, path: Path) -> Tokenizer:
     """The tokenizer of parsed JSON; `path` is named in errors."""
-    root = _Node(data, "", path)
+    root = Node(data, "", path)
     root.expect(isinstance(data, dict), "an object")
     version = root.get("version", str, None)
     root["version"].expect(version in (None, "1.0"), '"1.0"')
@@ -99,7 +99,7 @@ def tokenizer(data: object, path: Path) -> Tokenizer:
         raise FormatError(f"{path} holds a vocabulary that is none: {error}") from error
 
 
-class _Node:
+class Node:
     """A value of the file with its JSON path, so that whatever is wrong with it can be named."""
 
     __slots__ = ("path", "value", "where")
@@ -107,11 +107,11 @@ class _Node:
     def __init__(self, value: Any, where: str, path: Path) -> None:
         self.value, self.where, self.path = value, where, path
 
-    def __getitem__(self, key: str | int) -> _Node:
+    def __getitem__(self, key: str | int) -> Node:
         if isinstance(key, int):
-            return _Node(self.value[key], f"{self.where}[{key}]", self.path)
+            return Node(self.value[key], f"{self.where}[{key}]", self.path)
         value = self.value.get(key) if isinstance(self.value, dict) else None
-        return _Node(value, f"{self.where}.{key}" if self.where else key, self.path)
+        return Node(value, f"{self.where}.{key}" if self.where else key, self.path)
 
     def get(self, key: str, kind: type | tuple[type, ...], default: Any = NoReturn) -> Any:
         """The value under `key`; `default` where it is missing or null, if one is given."""
@@ -123,7 +123,7 @@ class _Node:
         node.expect(right, " or ".join(_KINDS[one] for one in kinds))
         return node.value
 
-    def items(self) -> list[_Node]:
+    def items(self) -> list[Node]:
         """The elements of an array."""
         self.expect(isinstance(self.value, list), "an array")
         return [self[i] for i in range(len(self.value))]
@@ -157,7 +157,7 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _definition(root: _Node) -> Definition:
+def _definition(root: Node) -> Definition:
     model = root["model"]
     model.type(["BPE"])
     for key in ("continuing_subword_prefix", "end_of_word_suffix"):
@@ -205,7 +205,7 @@ def _definition(root: _Node) -> Definition:
 # The model
 
 
-def _vocab(model: _Node) -> dict[str, int]:
+def _vocab(model: Node) -> dict[str, int]:
     vocab: dict[str, int] = model.get("vocab", dict)
     for text, id in vocab.items():
         if not isinstance(id, int) or isinstance(id, bool) or not 0 <= id < 1 << 31:
@@ -220,7 +220,7 @@ def _vocab(model: _Node) -> dict[str, int]:
     return vocab
 
 
-def _merges(model: _Node, vocab: Mapping[str, int]) -> array[int]:
+def _merges(model: Node, vocab: Mapping[str, int]) -> array[int]:
     lines = model.get("merges", list)
     node = model["merges"]
     flat = array("I")
@@ -243,7 +243,7 @@ def _merges(model: _Node, vocab: Mapping[str, int]) -> array[int]:
     return flat
 
 
-def _halves(line: _Node, vocab: Mapping[str, int]) -> list[str]:
+def _halves(line: Node, vocab: Mapping[str, int]) -> list[str]:
     """The two tokens of a merge whose string holds more than one space: every cut that the vocabulary has."""
     text: str = line.value
     cuts = [(text[:at], text[at + 1 :]) for at, character in enumerate(text) if character == " "]
@@ -261,7 +261,7 @@ def _characters() -> str:
     return "".join(chr(byte if byte in plain else next(others)) for byte in range(256))
 
 
-def _bytes_of(texts: Sequence[str], model: _Node) -> tuple[bytes, ...]:
+def _bytes_of(texts: Sequence[str], model: Node) -> tuple[bytes, ...]:
     """The bytes of tokens that are written in GPT-2's characters."""
     table = codecs.charmap_build(_characters())
     try:
@@ -280,7 +280,7 @@ def _bytes_of(texts: Sequence[str], model: _Node) -> tuple[bytes, ...]:
     return tuple(tokens)
 
 
-def _byte_ids(model: _Node, vocab: Mapping[str, int], byte_level: bool, tokens: Sequence[bytes]) -> tuple[int, ...]:
+def _byte_ids(model: Node, vocab: Mapping[str, int], byte_level: bool, tokens: Sequence[bytes]) -> tuple[int, ...]:
     if byte_level:
         if len({token for token in tokens if len(token) == 1}) < 256:
             model["byte_fallback"].refuse(
@@ -293,7 +293,7 @@ def _byte_ids(model: _Node, vocab: Mapping[str, int], byte_level: bool, tokens: 
 # Added tokens
 
 
-def _added(root: _Node, vocab: Mapping[str, int]) -> list[AddedToken]:
+def _added(root: Node, vocab: Mapping[str, int]) -> list[AddedToken]:
     """Added tokens with the ids that tokenizers gives them: the vocabulary's, or the next free ones in order."""
     if root["added_tokens"].value is None:
         return []
@@ -334,7 +334,7 @@ class _Normalizer:
         # Whether a text may begin elsewhere afterwards.
         self.moves_start = False
 
-    def add(self, node: _Node) -> None:
+    def add(self, node: Node) -> None:
         if node.value is None:
             return
         kind = node.type(_NORMALIZERS)
@@ -347,7 +347,7 @@ class _Normalizer:
         else:
             self._add(kind, node)
 
-    def _add(self, kind: str, node: _Node) -> None:
+    def _add(self, kind: str, node: Node) -> None:
         if self.mapped:
             node.refuse("follows ByteLevel, which must be the last normalizer")
         if kind == "Strip":
@@ -384,7 +384,7 @@ class _Splits:
         self.mapped = normalizer.mapped
         self.ended = False
 
-    def add(self, node: _Node) -> None:
+    def add(self, node: Node) -> None:
         if node.value is None:
             return
         kind = node.type(_PRE_TOKENIZERS)
@@ -411,12 +411,12 @@ class _Splits:
     def _cut(self, what: str, behaviour: str, pattern: str = "", which: str = "matches") -> None:
         self.steps.append(("cut", what, pattern, behaviour, which))
 
-    def _behaviour(self, node: _Node, default: Any = NoReturn) -> str:
+    def _behaviour(self, node: Node, default: Any = NoReturn) -> str:
         name = node.get("behavior", str, default)
         node["behavior"].expect(name in _BEHAVIOURS, f"one of {', '.join(_BEHAVIOURS)}")
         return _BEHAVIOURS[name]
 
-    def byte_level(self, node: _Node) -> None:
+    def byte_level(self, node: Node) -> None:
         if self.mapped:
             node.refuse("must be the only ByteLevel")
         if node.get("add_prefix_space", bool):
@@ -425,24 +425,24 @@ class _Splits:
             self._cut("regex", "isolated", patterns.GPT2)
         self.ended = True
 
-    def split_by(self, node: _Node) -> None:
+    def split_by(self, node: Node) -> None:
         what, pattern = _pattern(node["pattern"])
         which = "gaps" if node.get("invert", bool) else "matches"
         self._cut(what, self._behaviour(node), pattern, which)
 
-    def digits(self, node: _Node) -> None:
+    def digits(self, node: Node) -> None:
         self._cut("numbers", "isolated" if node.get("individual_digits", bool) else "contiguous")
 
-    def punctuation(self, node: _Node) -> None:
+    def punctuation(self, node: Node) -> None:
         self._cut("punctuation", self._behaviour(node, "Isolated"))
 
-    def whitespace(self, node: _Node) -> None:
+    def whitespace(self, node: Node) -> None:
         self._cut("words", "removed", which="gaps")
 
-    def whitespace_split(self, node: _Node) -> None:
+    def whitespace_split(self, node: Node) -> None:
         self._cut("white-space", "removed")
 
-    def metaspace(self, node: _Node) -> None:
+    def metaspace(self, node: Node) -> None:
         if self.mapped:
             node.refuse("follows ByteLevel, whose characters it would mix with others")
         mark = node.get("replacement", str)
@@ -456,7 +456,7 @@ class _Splits:
         self.steps.append(("metaspace", mark, scheme, "cut" if node.get("split", bool, True) else "keep"))
 
 
-_PRE_TOKENIZERS: dict[str, Callable[[_Splits, _Node], None]] = {
+_PRE_TOKENIZERS: dict[str, Callable[[_Splits, Node], None]] = {
     "ByteLevel": _Splits.byte_level,
     "Split": _Splits.split_by,
     "Digits": _Splits.digits,
@@ -476,7 +476,7 @@ _BEHAVIOURS = {
 }
 
 
-def _scheme(node: _Node) -> str:
+def _scheme(node: Node) -> str:
     """Where Metaspace puts a space in front."""
     scheme = node.get("prepend_scheme", str, "always")
     node["prepend_scheme"].expect(scheme in ("always", "first", "never"), '"always", "first" or "never"')
@@ -489,7 +489,7 @@ def _scheme(node: _Node) -> str:
 # Patterns
 
 
-def _pattern(node: _Node) -> tuple[str, str]:
+def _pattern(node: Node) -> tuple[str, str]:
     """("text", string) or ("regex", pattern)."""
     right = isinstance(node.value, dict) and len(node.value) == 1
     node.expect(right and set(node.value) <= {"String", "Regex"}, '{"String": text} or {"Regex": pattern}')
@@ -521,7 +521,7 @@ _DIFFERENT = [
 # The decoder
 
 
-def _decoder(node: _Node, byte_level: bool) -> tuple[Step, ...]:
+def _decoder(node: Node, byte_level: bool) -> tuple[Step, ...]:
     if node.value is None:
         return (("spaced",),)
     steps: list[Step] = []
@@ -532,7 +532,7 @@ def _decoder(node: _Node, byte_level: bool) -> tuple[Step, ...]:
     return tuple(steps) or (("fuse",),)
 
 
-def _add_decoder(node: _Node, steps: list[Step]) -> None:
+def _add_decoder(node: Node, steps: list[Step]) -> None:
     kind = node.type(("ByteLevel", "Metaspace", "Replace", "ByteFallback", "Fuse", "Strip", "Sequence"))
     if kind == "Sequence":
         for item in node["decoders"].items():
@@ -561,7 +561,7 @@ def _add_decoder(node: _Node, steps: list[Step]) -> None:
 # The post-processor
 
 
-def _template(node: _Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _template(node: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The ids before and after one text."""
     if node.value is None:
         return (), ()
@@ -594,7 +594,7 @@ def _template(node: _Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tuple(sides[0]), tuple(sides[1])
 
 
-def _pair_id(node: _Node) -> int:
+def _pair_id(node: Node) -> int:
     node.expect(isinstance(node.value, list) and len(node.value) == 2 and _is_id(node.value[1]), "[token, id]")
     return int(node.value[1])
 

@@ -17,10 +17,20 @@ pub enum Step {
         /// Whether encoding puts one in front.
         prefix: bool,
     },
+    /// A mark at the very beginning vanishes, as in SentencePiece; with `all`, one mark of each string until text has come.
+    LeadingMark {
+        /// What stands for a space.
+        mark: char,
+        /// Whether the strings after the first lose theirs too.
+        all: bool,
+    },
     /// In each string, what is found becomes another text.
     Replace(String, String),
-    /// Strings such as `<0x0A>` become bytes.
-    ByteFallback,
+    /// Strings such as `<0x0A>` become bytes; with `whole_runs`, a run of them that is not UTF-8 becomes U+FFFD, byte by byte.
+    ByteFallback {
+        /// Whether a run is judged as a whole.
+        whole_runs: bool,
+    },
     /// All strings become one.
     Fuse,
     /// Takes up to so many of a character off both ends of each string.
@@ -79,8 +89,22 @@ impl Step {
                 let change = |(i, string): (usize, &Vec<u8>)| replaced(string, mark.as_bytes(), space(i).as_bytes());
                 strings.iter().enumerate().map(change).collect()
             }
+            Self::LeadingMark { mark, all } => {
+                let mark = mark.to_string();
+                let mut strings = strings;
+                for string in &mut strings {
+                    let marked = string.starts_with(mark.as_bytes());
+                    if marked {
+                        string.drain(..mark.len());
+                    }
+                    if !string.is_empty() || (marked && !all) {
+                        break;
+                    }
+                }
+                strings
+            }
             Self::Replace(find, content) => each(&|string| replaced(string, find.as_bytes(), content.as_bytes())),
-            Self::ByteFallback => byte_fallback(strings, replace),
+            Self::ByteFallback { whole_runs } => byte_fallback(strings, replace && *whole_runs),
             Self::Fuse => vec![strings.concat()],
             Self::Strip { content, start, stop } => {
                 let mark = content.to_string();
@@ -156,7 +180,7 @@ mod tests {
     fn llama_2() {
         let steps = [
             Step::Replace("▁".into(), " ".into()),
-            Step::ByteFallback,
+            Step::ByteFallback { whole_runs: true },
             Step::Fuse,
             Step::Strip { content: ' ', start: 1, stop: 0 },
         ];
@@ -164,6 +188,14 @@ mod tests {
         assert_eq!(text(&steps, &["<0xE4>", "<0xBD>", "a"], true), "\u{FFFD}\u{FFFD}a".as_bytes());
         assert_eq!(text(&steps, &["<0xE4>", "<0xBD>", "a"], false), b"\xE4\xBDa");
         assert_eq!(text(&steps, &["<0x+ff>"], true), b"<0x+ff>");
+    }
+
+    #[test]
+    fn leading_marks() {
+        let step = |all| [Step::LeadingMark { mark: '▁', all }];
+        assert_eq!(text(&step(false), &["▁", "▁▁a"], true), "▁▁a".as_bytes());
+        assert_eq!(text(&step(true), &["▁", "▁▁a", "▁"], true), "▁a▁".as_bytes());
+        assert_eq!(text(&step(true), &["a", "▁"], true), "a▁".as_bytes());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::merge::Rules;
 
 /// The two parts of a merged token, and its rank + 1. A rank of 0 says: a base symbol, no parts.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
     pub left: u32,
     pub right: u32,

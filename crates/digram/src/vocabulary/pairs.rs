@@ -3,6 +3,7 @@
 use super::build::add_specials;
 use super::canonical::{Parts, stay_apart};
 use super::rules::PairTable;
+use super::spelling::Spellings;
 use super::{Fallback, NONE, RuleSet, Special, Symbols, Tokens, Vocabulary, Whole};
 use crate::merge::{Merge, Rules};
 use crate::{Error, Result};
@@ -14,6 +15,8 @@ pub struct Pairs<'a> {
     pub tokens: &'a [(&'a [u8], u32)],
     /// (left id, right id, new id), lowest rank first. Of a repeated pair the last line counts.
     pub merges: &'a [(u32, u32, u32)],
+    /// Instead of merges: ids of tokens, first ones first. Two neighbours merge wherever together they spell one of these.
+    pub ranked: &'a [u32],
     /// Whether the base symbols are characters, not bytes.
     pub characters: bool,
     /// Whether a piece that is a token is taken whole, without merging.
@@ -65,14 +68,22 @@ impl Vocabulary {
         let counted = |&(rank, merge): &(u32, (u32, u32, u32))| {
             table.merge(merge.0, merge.1, 0).is_some_and(|found| found.rank == rank)
         };
-        let merges: Vec<_> = (0..).zip(pairs.merges.iter().copied()).filter(counted).collect();
+        let mut merges: Vec<_> = (0..).zip(pairs.merges.iter().copied()).filter(counted).collect();
         let symbols = Symbols::of_tokens(pairs);
-        let reached = self_encoding(&table, &merges, tokens.len(), &symbols);
+        if !pairs.ranked.is_empty() {
+            merges = ranked_merges(pairs, &tokens, &symbols)?;
+            merges.iter().for_each(|&(rank, (left, right, id))| table.set(left, right, Merge { rank, id }));
+        }
+        let (reached, parts) = self_encoding(&table, &merges, tokens.len(), &symbols);
         let mut not_canonical: Vec<u32> = merges.iter().map(|m| m.1.2).filter(|&id| !reached[id as usize]).collect();
         not_canonical.sort_unstable();
         not_canonical.dedup();
         for (marker, id) in specials {
             tokens.mark_special(*id, marker);
+        }
+        if !pairs.ranked.is_empty() {
+            // Of the splits of a token the one that happens: its merge.
+            merges.retain(|&(rank, (left, right, id))| parts[id as usize] == Parts { left, right, rank: rank + 1 });
         }
         add_specials(&mut tokens, specials)?;
         if let Some(id) = pairs.unknown.token.filter(|&id| !tokens.contains(id)) {
@@ -100,7 +111,12 @@ fn no_token(rank: u32, id: u32) -> Error {
 
 /// Which tokens are canonical, and so encode to themselves: base symbols, and each token that, encoded with ranks below that of
 /// one of its merges, ends in the two parts of that merge, which are canonical themselves.
-fn self_encoding(rules: &PairTable, merges: &[(u32, (u32, u32, u32))], n: usize, symbols: &Symbols) -> Vec<bool> {
+fn self_encoding(
+    rules: &PairTable,
+    merges: &[(u32, (u32, u32, u32))],
+    n: usize,
+    symbols: &Symbols,
+) -> (Vec<bool>, Vec<Parts>) {
     let mut reached = vec![false; n];
     symbols.for_each_id(|id| reached[id as usize] = true);
     let mut parts = vec![Parts::default(); n];
@@ -112,7 +128,29 @@ fn self_encoding(rules: &PairTable, merges: &[(u32, (u32, u32, u32))], n: usize,
             reached[id as usize] = true;
         }
     }
-    reached
+    (reached, parts)
+}
+
+/// A rule of the same rank for every split of each ranked token into base symbols or ranked tokens.
+fn ranked_merges(pairs: &Pairs, tokens: &Tokens, symbols: &Symbols) -> Result<Vec<(u32, (u32, u32, u32))>> {
+    if !pairs.merges.is_empty() {
+        return Err(Error::Vocabulary("a vocabulary has merges or ranked tokens, not both".into()));
+    }
+    let mut ids = pairs.ranked.to_vec();
+    symbols.for_each_id(|id| ids.push(id));
+    let spelt = |&id: &u32| tokens.written(id).ok_or_else(|| Error::Vocabulary(format!("ranked id {id} has no token")));
+    let strings: Vec<&[u8]> = ids.iter().map(spelt).collect::<Result<_>>()?;
+    let spellings = Spellings::new(&strings);
+    let (mut merges, mut prefixes) = (Vec::new(), Vec::new());
+    for (i, &id) in pairs.ranked.iter().enumerate() {
+        if spellings.first[i] as usize != i {
+            return Err(Error::Vocabulary(format!("token {id} is ranked twice")));
+        }
+        spellings.for_each_split(i, &mut prefixes, |left, right| {
+            merges.push((i as u32, (ids[left as usize], ids[right as usize], id)));
+        });
+    }
+    Ok(merges)
 }
 
 impl Symbols {
@@ -182,7 +220,8 @@ mod tests {
     fn build(tokens: &[String], merges: &[(u32, u32, u32)], whole: bool) -> Vocabulary {
         let tokens: Vec<(&[u8], u32)> = tokens.iter().map(String::as_bytes).zip(0..).collect();
         let unknown = Fallback::default();
-        Vocabulary::from_pairs(&Pairs { tokens: &tokens, merges, characters: true, whole, unknown }, &[]).unwrap()
+        Vocabulary::from_pairs(&Pairs { tokens: &tokens, merges, ranked: &[], characters: true, whole, unknown }, &[])
+            .unwrap()
     }
 
     /// Merges below rank `limit` over a list: the lowest rank of all neighbours, leftmost first; of a repeated pair the last
@@ -242,7 +281,8 @@ mod tests {
     #[test]
     fn contradictions_are_named() {
         let refused = |tokens: &[(&[u8], u32)], merges: &[(u32, u32, u32)]| {
-            let pairs = Pairs { tokens, merges, characters: false, whole: false, unknown: Fallback::default() };
+            let pairs =
+                Pairs { tokens, merges, ranked: &[], characters: false, whole: false, unknown: Fallback::default() };
             Vocabulary::from_pairs(&pairs, &[]).unwrap_err().to_string()
         };
         let (a, b, ab): ((&[u8], u32), (&[u8], u32), (&[u8], u32)) = ((b"a", 0), (b"b", 1), (b"ab", 2));
