@@ -178,7 +178,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     """Run every check; 0 if all held, 1 if not."""
     description = (
         "Check the reference on itself: train, encode and decode small texts in every way there is, compare, and print "
-        "what was compared. Takes a second or two; exits with 1 if anything failed."
+        "what was compared. Takes about a second; exits with 1 if anything failed."
     )
     argparse.ArgumentParser(prog="python -m digram.reference", description=description).parse_args(arguments)
     failed = 0
