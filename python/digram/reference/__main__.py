@@ -187,8 +187,6 @@ def main(arguments: Sequence[str] = ()) -> int:
             for what, held in check():
                 failed += not held
                 print(f"{'ok' if held else 'FAILED':6}  {name:20}  {what}")
-        except BrokenPipeError:  # not the check's: nobody reads on
-            raise
         except Exception as error:  # a check that cannot finish has failed; the others still run
             failed += 1
             print(f"FAILED  {name:20}  {type(error).__name__}: {error}")
