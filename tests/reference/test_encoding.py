@@ -2,6 +2,7 @@
 
 import random
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from digram.reference import (
+    BPETokenizer,
+    CharacterBPE,
     Vocabulary,
     apply_merges,
     encode_by_rules,
     encode_heap,
     encode_naive,
     encode_ranked_bytes,
+    gpt2_split,
     non_canonical,
     rank_table,
     tokenize,
@@ -88,6 +92,35 @@ def test_readings_differ_where_a_list_is_not_canonical() -> None:
     ranks = {bytes([byte]): byte for byte in range(256)} | {b"cc": 256, b"ccc": 257}
     assert encode_ranked_bytes(b"ccc", ranks, whole_piece=False) == [257]
     assert non_canonical(merges) == [257]
+
+
+def test_wrong_types_are_named_in_one_sentence() -> None:
+    bpe, merges = CharacterBPE(), {(97, 98): 256}
+    bpe.train("abab", 2)
+    calls: list[tuple[Callable[..., object], tuple[object, ...], str]] = [
+        (bpe.encode, (b"ab",), "this text must be a str, not bytes"),
+        (bpe.train, (["ab"], 2), "this text must be a str, not list"),
+        (gpt2_split, (b"ab",), "this text must be a str, not bytes"),
+        (tokenize, (b"ab", ["a", "b"]), "this text must be a str, not bytes"),
+        (encode_ranked_bytes, ("abc", {b"a": 0}), "a piece of ranked bytes is bytes, not str"),
+        (MARKED.encode, (7,), "a text is str or bytes, not int"),
+        (
+            BPETokenizer().train,
+            (["ab"], 300),
+            "a text is str or bytes, not list; for several use digram.reference.train",
+        ),
+    ]
+    for encoder in (encode_naive, encode_by_rules, encode_heap):
+        ids = b"ab"
+        calls.append(
+            (encoder, (ids, merges), "ranks must map pairs to (rank, new id); rank_table makes them of merges")
+        )
+        assert encoder(ids, rank_table(merges)) == [256]
+        assert encoder(ids, {}) == [97, 98]
+    for call, arguments, message in calls:
+        with pytest.raises(TypeError) as raised:
+            call(*arguments)
+        assert str(raised.value) == message
 
 
 def test_a_byte_without_a_token_is_named() -> None:

@@ -57,6 +57,30 @@ def test_self_check_runs_on_a_tree_without_the_engine(tmp_path: Path) -> None:
     assert all(any(line[8:].startswith(name) for line in lines) for name in self_check.CHECKS)
 
 
+def test_self_check_ends_in_silence_where_nobody_reads() -> None:
+    for unbuffered in ["", "1"]:
+        with subprocess.Popen(
+            [sys.executable, "-m", "digram.reference"],
+            env={**os.environ, "PYTHONPATH": str(FOLDER.parent.parent), "PYTHONUNBUFFERED": unbuffered},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as running:
+            assert running.stdout is not None
+            running.stdout.close()
+            running.stdout = None
+            assert running.communicate(timeout=60)[1] == b""
+            assert running.returncode == 141
+
+
+def test_self_check_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        self_check.main(["--help"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert said.startswith("usage: python -m digram.reference [-h]\n\nCheck the reference on itself:")
+    assert "all checks ok" not in said
+
+
 def test_self_check_says_what_failed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def broken() -> self_check.Findings:
         yield "two and two", False

@@ -198,7 +198,7 @@ def test_an_empty_corpus_gives_the_bare_alphabet_and_one_warning(
     for rules in [{"vocab_size": 300}, {"min_count": 2}]:
         with pytest.warns(UserWarning, match=f"the corpus is empty: the vocabulary has {size + 1} ids") as warned:
             vocabulary = trainer(corpus, alphabet=alphabet, special_tokens=["<s>"], **rules)
-        assert len(warned) == 1
+        assert [w.filename for w in warned] == [__file__]
         assert len(vocabulary.vocab) == size + 1
         assert not vocabulary.merges
 
@@ -208,7 +208,7 @@ def test_an_empty_corpus_gives_the_bare_alphabet_and_one_warning(
 def test_a_corpus_that_runs_out_of_pairs_warns_once(trainer: Trainer, rules: dict[str, Any]) -> None:
     with pytest.warns(UserWarning, match="ran out of pairs: the vocabulary has 257 ids of the 300 asked for") as warned:
         trainer("abab" if rules else "ab", vocab_size=300, **rules)
-    assert len(warned) == 1
+    assert [w.filename for w in warned] == [__file__]
 
 
 @TRAINERS

@@ -113,7 +113,8 @@ def test_a_character_outside_the_list_is_named(tokenizer: Tokenize) -> None:
     with pytest.raises(ValueError, match=r"'d' \(U\+0064\) at position 1"):
         tokenizer("ad", ["a", "b"])
     # Behind the head of single characters, a single character is an entry that never matches.
-    with pytest.raises(ValueError, match=r"'c' \(U\+0063\) at position 2"):
+    message = r"'c' \(U\+0063\) at position 2 is not among the single characters at the list's head; put it there$"
+    with pytest.raises(ValueError, match=message):
         tokenizer("abc", ["a", "b", "ab", "c"])
 
 
@@ -148,6 +149,20 @@ def test_an_unknown_id_is_a_key_error_and_a_value_error_that_names_it(
     assert isinstance(raised.value, KeyError)
     assert isinstance(raised.value, ValueError)
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+
+
+def test_a_text_in_place_of_ids_is_unknown_as_it_is_written() -> None:
+    with pytest.raises(UnknownIdError, match=r"^id 'a' at position 0 "):
+        BPETokenizer().decode("abc")  # type: ignore[arg-type]
+
+
+def test_reprs_say_what_they_are() -> None:
+    tok = BPETokenizer()
+    tok.train("aaabdaaabac", 259)
+    assert repr(tok) == "<digram.reference.BPETokenizer: 259 ids, bytes>"
+    assert repr(CHARACTER_BPE) == "<digram.reference.CharacterBPE: 4 ids, characters>"
+    vocabulary = train_merges("aaabdaaabac", vocab_size=262, min_count=2, special_tokens=["<s>"])
+    assert repr(vocabulary) == f"<digram.reference.Vocabulary: {len(vocabulary.vocab)} ids, bytes>"
 
 
 def test_an_id_in_a_gap_is_unknown() -> None:

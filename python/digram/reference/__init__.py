@@ -3,11 +3,13 @@
 Standard library only. Nothing here needs the engine, and the engine is tested against it. Read in this order:
 
 1. `pairs`: count neighbours, replace a pair. The whole idea.
-2. `text`: which bytes a text is, and which text the bytes are; pieces; ids without a token.
+2. `text`: which bytes a text is, and which text the bytes are; pieces; ids without a token. Skim the first half.
 3. `byte_level`, `first_seen`, `characters`: three tokenizers of the textbooks, each in one small file.
-4. `token_list`: a vocabulary that is a list of strings, without any merges.
+4. `token_list`: a vocabulary that is a list of strings, without any merges. Read `tokenize_brute` now, `tokenize`
+   after step 8: it has the same idea as `encode_heap`.
 5. `split`: GPT-2's pattern by hand.
-6. `rules`, `naive`: training as defined, with every option.
+6. `rules`, `naive`: training as defined, with every option. It returns a `Vocabulary`, which is step 9: for now look
+   at its `merges`.
 7. `trainer`: the same in O(n log n).
 8. `encoder`: encoding as defined, and the same in O(n log n).
 9. `vocabulary`: a trained vocabulary at work, special tokens and unknown characters included.

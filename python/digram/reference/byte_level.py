@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from .pairs import Pair, apply_merges, merge, pair_counts
 from .rules import check_vocab_size, warn_smaller
-from .text import Text, decode, pieces
+from .text import Text, decode, pieces, wrong_type
 
 
 class BPETokenizer:
@@ -34,12 +34,17 @@ class BPETokenizer:
         self.merges: dict[Pair, int] = {}
         self.vocab: dict[int, bytes] = {byte: bytes([byte]) for byte in range(256)}
 
+    def __repr__(self) -> str:
+        return f"<digram.reference.BPETokenizer: {len(self.vocab)} ids, bytes>"
+
     def train(self, text: Text, vocab_size: int) -> list[int]:
         """Learn merges until there are `vocab_size` ids, bytes included; return the ids that the text ended as.
 
         Forgets what was learned before. A text that runs out of pairs gives a smaller vocabulary and a warning; a
         `vocab_size` below 256 is a `ValueError`.
         """
+        if not isinstance(text, str | bytes):
+            raise TypeError(f"{wrong_type('a text is str or bytes', text)}; for several use digram.reference.train")
         check_vocab_size(vocab_size, alphabet=256, specials=0)
         self.merges, self.vocab = {}, {byte: bytes([byte]) for byte in range(256)}
         sequences = [list(piece) for piece in pieces(text)]

@@ -32,6 +32,9 @@ class CharacterBPE:
         self.vocab: dict[str, int] = {}
         self.merges: dict[Pair, int] = {}
 
+    def __repr__(self) -> str:
+        return f"<digram.reference.CharacterBPE: {len(self.vocab)} ids, characters>"
+
     def train(self, text: str, threshold: int) -> list[int]:
         """Learn merges until no pair occurs `threshold` times; return the ids that the text ended as.
 
@@ -50,7 +53,8 @@ class CharacterBPE:
             ids = merge(ids, best, len(tokens))
             self.merges[best] = len(tokens)
             # Two different pairs never spell the same token: the earlier of them would have merged the later one's
-            # text in its own way, everywhere. So a token names its id, and the map may go from token to id.
+            # text in its own way, everywhere: "aaa" is only ever aa + a, for where "aa" was merged first, no a + aa is
+            # left. So a token names its id, and the map may go from token to id.
             self.vocab[tokens[best[0]] + tokens[best[1]]] = len(tokens)
             tokens.append(tokens[best[0]] + tokens[best[1]])
         return ids
@@ -63,7 +67,7 @@ class CharacterBPE:
         >>> bpe.encode("abc")
         Traceback (most recent call last):
             ...
-        ValueError: character 'c' (U+0063) at position 2 is not in the alphabet; train on a text or list that has it
+        ValueError: character 'c' (U+0063) at position 2 is not in the alphabet; train on a text that has it
         """
         text = well_formed(text)
         for position, character in enumerate(text):
@@ -86,5 +90,5 @@ def unknown_character(character: str, position: int) -> ValueError:
     """The error for a character that no token spells."""
     return ValueError(
         f"character {character!r} (U+{ord(character):04X}) at position {position} is not in the alphabet; "
-        "train on a text or list that has it"
+        "train on a text that has it"
     )

@@ -5,9 +5,10 @@ All take the ids of base symbols of one piece, and a table (left id, right id) -
 
 import heapq
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from .pairs import Pair, merge
+from .text import wrong_type
 
 Ranks = Mapping[Pair, tuple[int, int]]
 
@@ -21,14 +22,21 @@ def rank_table(merges: Mapping[Pair, int]) -> dict[Pair, tuple[int, int]]:
     return {pair: (rank, new_id) for rank, (pair, new_id) in enumerate(merges.items())}
 
 
+def _check(ranks: Ranks) -> None:
+    """A table of merges, pair -> id, in place of one of ranks is an easy slip."""
+    if not all(isinstance(value, tuple) for value in islice(ranks.values(), 1)):
+        raise TypeError("ranks must map pairs to (rank, new id); rank_table makes them of merges")
+
+
 def encode_naive(ids: Sequence[int], ranks: Ranks) -> list[int]:
-    """The definition: merge the present pair of the lowest rank, of several the leftmost; again, until none is left.
+    """The definition: merge the pair of the lowest rank that is present, its leftmost occurrence, until none is left.
 
     >>> encode_naive(list(b"aaab"), rank_table({(97, 97): 256, (97, 98): 257}))
     [256, 257]
 
     A merge is a walk over the piece: time with the square of its length.
     """
+    _check(ranks)
     ids = list(ids)
     while True:
         present = [(ranks[pair][0], i) for i, pair in enumerate(pairwise(ids)) if pair in ranks]
@@ -50,6 +58,7 @@ def encode_by_rules(ids: Sequence[int], ranks: Ranks) -> list[int]:
     >>> encode_by_rules(list(b"abc"), odd), encode_naive(list(b"abc"), odd)
     ([256, 99], [257])
     """
+    _check(ranks)
     ids = list(ids)
     for pair, (_, new_id) in sorted(ranks.items(), key=lambda item: item[1][0]):
         ids = merge(ids, pair, new_id)
@@ -65,6 +74,7 @@ def encode_heap(ids: Sequence[int], ranks: Ranks) -> list[int]:
     A token stands at the position where it starts; `left` and `right` link the positions. Pairs wait in a heap as
     (rank, position), which is the order of the definition. A pair that is gone when its turn comes is passed over.
     """
+    _check(ranks)
     ids = list(ids)
     n = len(ids)
     left, right = list(range(-1, n - 1)), list(range(1, n + 1))
@@ -103,6 +113,8 @@ def encode_ranked_bytes(piece: bytes, ranks: Mapping[bytes, int], whole_piece: b
 
     A byte without a token is a `ValueError`. Time with the square of the piece's length: this is the definition.
     """
+    if not isinstance(piece, bytes):
+        raise wrong_type("a piece of ranked bytes is bytes", piece)
     if whole_piece and piece in ranks:
         return [ranks[piece]]
     parts = [piece[i : i + 1] for i in range(len(piece))]
@@ -121,10 +133,10 @@ def encode_ranked_bytes(piece: bytes, ranks: Mapping[bytes, int], whole_piece: b
 
 
 def non_canonical(merges: Mapping[Pair, int]) -> list[int]:
-    """The new ids that lower ranks alone would not leave as exactly their two halves; empty after any training.
+    """The tokens (as ids) that the earlier merges spell in another way than as their two parts.
 
-    Where it is empty, merges, ranked bytes and an ordered token list give the same ids, and so does every linear-time
-    method. It is not for some public vocabularies.
+    After any training the list is empty; for some public vocabularies it is not. Where it is empty, merges, ranked
+    bytes and an ordered token list give the same ids, and so does every linear-time method.
 
     >>> non_canonical({(97, 98): 256, (256, 99): 257})
     []

@@ -19,12 +19,15 @@ def check_vocab_size(vocab_size: int, *, alphabet: int, specials: int) -> None:
         )
 
 
-def warn_smaller(size: int, vocab_size: int | None, *, empty: bool = False) -> None:
-    """The one warning of training: the corpus held fewer merges than were asked for."""
+def warn_smaller(size: int, vocab_size: int | None, *, empty: bool = False, level: int = 2) -> None:
+    """The one warning of training: the corpus held fewer merges than were asked for.
+
+    It points at the line that many calls above this one; 2 is who called the trainer that calls this.
+    """
     reason = "is empty" if empty else "ran out of pairs"
     wanted = "" if vocab_size is None else f" of the {vocab_size} asked for"
     message = f"the corpus {reason}: the vocabulary has {size} ids{wanted}; give more text or a smaller vocab_size"
-    warnings.warn(message, stacklevel=3)
+    warnings.warn(message, stacklevel=level + 1)
 
 
 class Job:
@@ -98,12 +101,15 @@ class Job:
         return float("inf") if self.vocab_size is None else self.vocab_size - len(self.base) - len(self.special_tokens)
 
     def warn_if_smaller(self, merges: int, *, pairs_left: bool) -> None:
-        """Warn once if the corpus was empty, or ran out of pairs. To stop at `min_count` is what the caller wanted."""
+        """Warn once if the corpus was empty, or ran out of pairs. To stop at `min_count` is what the caller wanted.
+
+        For a trainer to call: the warning points at the line that called the trainer.
+        """
         size = len(self.base) + merges + len(self.special_tokens)
         if not self.pieces:
-            warn_smaller(size, self.vocab_size, empty=True)
+            warn_smaller(size, self.vocab_size, empty=True, level=3)
         elif self.vocab_size is not None and merges < self.most_merges and not pairs_left:
-            warn_smaller(size, self.vocab_size)
+            warn_smaller(size, self.vocab_size, level=3)
 
 
 def _counted(corpus: Text | Iterable[Text] | Mapping[Text, int]) -> dict[bytes, int]:

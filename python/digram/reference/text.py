@@ -18,7 +18,7 @@ _STRAY_BYTES = re.compile("([\udc80-\udcff]+)")
 
 
 class UnknownIdError(KeyError, ValueError):
-    """An id that has no token: in a gap of the vocabulary, past its end, negative, or above 2**32.
+    """An id that has no token.
 
     >>> decode([104, 105, 900], {104: b"h", 105: b"i"})
     Traceback (most recent call last):
@@ -29,9 +29,14 @@ class UnknownIdError(KeyError, ValueError):
     __str__ = ValueError.__str__  # KeyError would show the message in quotes
 
 
-def unknown_id(id: int, position: int) -> UnknownIdError:
+def unknown_id(id: object, position: int) -> UnknownIdError:
     """The error for an id that has no token."""
-    return UnknownIdError(f"id {id} at position {position} has no token; decode with the vocabulary that encoded it")
+    return UnknownIdError(f"id {id!r} at position {position} has no token; decode with the vocabulary that encoded it")
+
+
+def wrong_type(wanted: str, value: object) -> TypeError:
+    """The error for an argument of a wrong type."""
+    return TypeError(f"{wanted}, not {type(value).__name__}")
 
 
 def well_formed(text: str) -> str:
@@ -42,6 +47,8 @@ def well_formed(text: str) -> str:
     >>> well_formed("a\ud83db\ude00")
     'a�b�'
     """
+    if not isinstance(text, str):
+        raise wrong_type("this text must be a str", text)
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -55,7 +62,7 @@ def escaped(document: Text) -> str:
         return well_formed(document)
     if isinstance(document, bytes):
         return document.decode("utf-8", "surrogateescape")
-    raise TypeError(f"a text is str or bytes, not {type(document).__name__}")
+    raise wrong_type("a text is str or bytes", document)
 
 
 def cut_markers(text: str, markers: Collection[str]) -> Iterator[tuple[str, bool]]:

@@ -24,7 +24,6 @@ import heapq
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from .characters import unknown_character
 from .text import well_formed
 
 
@@ -46,7 +45,10 @@ def _base_ids(text: str, alphabet: Sequence[str]) -> list[int]:
     base = base_symbols(alphabet)
     for position, character in enumerate(text):
         if character not in base:
-            raise unknown_character(character, position)
+            raise ValueError(
+                f"character {character!r} (U+{ord(character):04X}) at position {position} is not among the single "
+                "characters at the list's head; put it there"
+            )
     return [base[character] for character in text]
 
 
@@ -136,7 +138,7 @@ def tokenize(text: str, alphabet: Sequence[str]) -> list[int]:
     >>> tokenize("ad", ["a", "b"])
     Traceback (most recent call last):
         ...
-    ValueError: character 'd' (U+0064) at position 1 is not in the alphabet; train on a text or list that has it
+    ValueError: character 'd' (U+0064) at position 1 is not among the single characters at the list's head; put it there
 
     A token starts at a position of the text; `left` and `right` link the starts. Each pair of neighbours that spells
     an entry waits in a heap as (entry, start of the left one): entry by entry, from left to right, as the definition

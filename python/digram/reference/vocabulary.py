@@ -22,6 +22,8 @@ class Vocabulary:
     {0: b'a', 1: b'b', 2: b'ab', 3: b'abab', 4: b'<s>'}
     >>> vocabulary.encode("ababa")
     [3, 0]
+    >>> vocabulary
+    <digram.reference.Vocabulary: 5 ids, characters>
 
     `base` are the tokens of the alphabet; `merges` maps (left id, right id) to the new id in learned order;
     `special_tokens` maps markers to ids; `sequences` has the ids that training ended with, for each distinct piece.
@@ -32,6 +34,10 @@ class Vocabulary:
         first = len(job.base) + len(merges)
         self.special_tokens = {marker: first + i for i, marker in enumerate(job.special_tokens)}
         self.sequences = dict(zip(job.pieces, sequences, strict=True))
+
+    def __repr__(self) -> str:
+        n = len(self.base) + len(self.merges) + len(self.special_tokens)
+        return f"<digram.reference.Vocabulary: {n} ids, {self.alphabet}>"
 
     @cached_property
     def vocab(self) -> dict[int, bytes]:
