@@ -81,6 +81,11 @@ impl Splitter {
         }
     }
 
+    /// Whether a piece may take time that grows with the text after it: then it is worth asking after each whether to stop.
+    pub fn may_be_slow(&self) -> bool {
+        matches!(self.engine, Engine::General(_))
+    }
+
     /// The pattern as given; `None` where there is none.
     pub fn pattern(&self) -> Option<&str> {
         match &self.engine {
