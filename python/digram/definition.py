@@ -199,8 +199,14 @@ def special_ids(special_tokens: Iterable[str] | Mapping[str, int], first: int) -
             raise ValueError(f"special token {i} is the empty string: give each special token a text")
     names = [whole_characters(marker) for marker in given]
     if len(set(names)) != len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        seen: set[str] = set()
+        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise ValueError(f"special token {twice!r} is given twice")
     if isinstance(special_tokens, Mapping):
+        for name, id in special_tokens.items():
+            if not isinstance(id, int) or isinstance(id, bool):
+                raise TypeError(f"the id of special token {name!r} must be an int, not {type(id).__name__}")
+            if not 0 <= id < 1 << 31:
+                raise ValueError(f"the id of special token {name!r} must be from 0 to 2^31 - 1, not {id}")
         return MappingProxyType(dict(zip(names, special_tokens.values(), strict=True)))
     return MappingProxyType({name: first + i for i, name in enumerate(names)})

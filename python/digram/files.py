@@ -13,13 +13,20 @@ __all__ = ["written_whole"]
 
 @contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """A UTF-8 text file that appears under `path` when the block ends well; an old file stays until then."""
+    """A UTF-8 text file that appears under `path` when the block ends well; an old file stays until then.
+
+    What is no regular file, such as a pipe or a device, is written to as it is: to replace /dev/null would be a pity.
+    """
     import tempfile  # 5 ms, for all that only read
 
     path = Path(path)
+    if path.exists() and not path.is_file():
+        with open(path, "w", encoding="utf-8", newline="\n") as file:  # IsADirectoryError for a folder
+            yield file
+        return
     if path.is_symlink():
         path = path.resolve()  # write where the link points, and keep the link
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".digram-", suffix=".part")
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as file:
             yield file

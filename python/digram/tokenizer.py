@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
+from operator import index
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -297,6 +299,8 @@ class _Vocabulary(Mapping[int, bytes]):
         return array("I", (i for i, n in enumerate(lengths) if n or self._encoder.token_bytes(i) is not None))
 
     def __getitem__(self, id: int) -> bytes:
+        with suppress(TypeError):
+            id = index(id)  # numpy's
         known = isinstance(id, int) and 0 <= id < self._encoder.n_vocab
         token = self._encoder.token_bytes(id) if known else None
         if token is None:

@@ -80,7 +80,8 @@ impl PieceCounts {
     /// Adds all counts of `other`; its new pieces come after the ones here.
     fn merge(&self, py: Python<'_>, other: &Bound<'_, PieceCounts>) -> PyResult<()> {
         // A copy first: `other` may be this one, and two locks held at once could wait for each other.
-        let added = other.get().read().clone();
+        let other = other.get();
+        let added = py.detach(|| other.read().clone());
         py.detach(|| self.write().merge(&added)).map_err(|error| exception(py, error, None))
     }
 
@@ -97,8 +98,9 @@ impl PieceCounts {
         (PyBytes::new(py, &bytes), flat(py, &ends), flat(py, &counts))
     }
 
-    fn __len__(&self) -> usize {
-        self.read().len()
+    fn __len__(&self, py: Python<'_>) -> usize {
+        // Another thread may hold the counts for long; meanwhile all of Python would stand still.
+        py.detach(|| self.read().len())
     }
 
     /// What splits: `none`, `scanner:...` or `regex`.
@@ -137,9 +139,13 @@ pub fn train<'py>(
     let (latest, told) = (Mutex::new(None::<Progress>), &progress);
     let result = interruptible(
         py,
-        |py| match (told, latest.lock().expect("nobody fails while holding it").take()) {
-            (Some(told), Some(now)) => told.call1(py, (now.merges, now.planned, now.best_count)).map(drop),
-            _ => Ok(()),
+        |py| {
+            // Taken out first: the callback may take its time, or use these counts, and training must not wait for it.
+            let now = latest.lock().expect("nobody fails while holding it").take();
+            match (told, now) {
+                (Some(told), Some(now)) => told.call1(py, (now.merges, now.planned, now.best_count)).map(drop),
+                _ => Ok(()),
+            }
         },
         |stop| {
             digram::train::train(&counts.read(), &options, &mut |now| {

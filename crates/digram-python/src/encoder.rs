@@ -64,9 +64,22 @@ impl<'a> Specials<'a> {
     }
 }
 
+/// A bytes object, or MemoryError: `PyBytes::new` panics.
+fn python_bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, bytes.len(), |out| {
+        out.copy_from_slice(bytes);
+        Ok(())
+    })
+}
+
 impl Encoder {
     fn built(py: Python<'_>, build: impl FnOnce() -> Result<encode::Encoder> + Send) -> PyResult<Self> {
         py.detach(build).map(Self).map_err(|error| exception(py, error, None))
+    }
+
+    /// The size of a text that is sure to be done soon: `usual`, but for patterns that may take quadratic time.
+    fn short(&self, usual: usize) -> usize {
+        if self.0.splitter().may_be_slow() { 1 << 10 } else { usual }
     }
 
     /// Runs `work` on one text: at once where it is short, so that Ctrl-C ends it where it is long.
@@ -77,7 +90,7 @@ impl Encoder {
         work: impl FnOnce(&encode::Encoder, &[u8], &dyn Fn() -> bool) -> Result<T> + Send,
     ) -> PyResult<T> {
         let bytes = text.bytes();
-        let result = if bytes.len() < SHORT {
+        let result = if bytes.len() < self.short(SHORT) {
             py.detach(|| work(&self.0, bytes, &|| false))
         } else {
             interruptible(py, |_| Ok(()), |stop| work(&self.0, bytes, &|| stop.load(Ordering::Relaxed)))?
@@ -96,7 +109,7 @@ impl Encoder {
         let texts = texts(list, 0)?;
         let documents: Vec<&[u8]> = texts.iter().map(Text::bytes).collect();
         let bytes: usize = documents.iter().map(|document| encode::work_of(document)).sum();
-        let result = if bytes < encode::RUN {
+        let result = if bytes < self.short(encode::RUN) {
             py.detach(|| work(&self.0, &documents, &AtomicBool::new(false)))
         } else {
             interruptible(py, |_| Ok(()), |stop| on_threads(threads, || work(&self.0, &documents, stop)))??
@@ -341,19 +354,28 @@ impl Encoder {
     fn decode<'py>(
         &self,
         py: Python<'py>,
-        #[pyo3(from_py_with = ids)] ids: Vec<u32>,
+        ids: &Bound<'py, PyAny>,
         skip_special: bool,
         replace: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
+        let ids = self::ids(ids, self.0.vocabulary().tokens().len())?;
         let mut bytes = Vec::new();
         py.detach(|| self.0.decode(&ids, skip_special, replace, &mut bytes))
             .map_err(|error| exception(py, error, None))?;
-        Ok(PyBytes::new(py, &bytes))
+        python_bytes(py, &bytes)
     }
 
     /// The bytes of a token, or None for an id without one.
-    fn token_bytes<'py>(&self, py: Python<'py>, id: u32) -> Option<Bound<'py, PyBytes>> {
-        self.0.vocabulary().tokens().bytes(id).map(|bytes| PyBytes::new(py, &bytes))
+    fn token_bytes<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let tokens = self.0.vocabulary().tokens();
+        let mut bytes = Vec::new();
+        if bytes.try_reserve_exact(tokens.length(id) as usize).is_err() {
+            return Err(exception(py, Error::OutOfMemory { bytes: tokens.length(id) }, None));
+        }
+        match py.detach(|| tokens.append(id, &mut bytes)) {
+            true => python_bytes(py, &bytes).map(Some),
+            false => Ok(None),
+        }
     }
 
     /// The id of the token that is spelt so, or None; special tokens do not count.

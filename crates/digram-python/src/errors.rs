@@ -2,7 +2,7 @@
 
 use digram::Error;
 use digram::error::Place;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
 /// The exception for an engine error. With the text that was a str, places are told in characters.
@@ -23,6 +23,7 @@ pub fn exception(py: Python<'_>, error: Error, text: Option<&str>) -> PyErr {
         Error::DisallowedSpecial { .. } => "SpecialTokenError",
         Error::Vocabulary(_) => "VocabularyError",
         Error::NotText { .. } => "TextError",
+        Error::OutOfMemory { .. } => return PyMemoryError::new_err(message),
         Error::CountOverflow => return PyOverflowError::new_err(message),
         Error::Interrupted => return PyKeyboardInterrupt::new_err(()),
         _ => return PyValueError::new_err(message),

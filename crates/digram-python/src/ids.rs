@@ -3,9 +3,12 @@
 use crate::errors::named;
 use crate::text::type_name;
 use pyo3::buffer::{Element, PyBuffer};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray};
+
+/// Ids that memory is taken for before the first one is seen.
+const MOST_AT_ONCE: usize = 1 << 16;
 
 /// A flat buffer of numbers in native byte order, for `memoryview(...).cast` or numpy.
 pub fn flat<'py, T: bytemuck::NoUninit>(py: Python<'py>, numbers: &[T]) -> Bound<'py, PyByteArray> {
@@ -15,7 +18,8 @@ pub fn flat<'py, T: bytemuck::NoUninit>(py: Python<'py>, numbers: &[T]) -> Bound
 /// Ids from a buffer of integers (numpy, array, memoryview) or from any iterable of int.
 ///
 /// An int that can be no id raises UnknownTokenError as an id without a token does; anything else TypeError.
-pub fn ids(object: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+/// From `limit` on there is no token: such an id of an iterable raises at once, for it may be one of endlessly many.
+pub fn ids(object: &Bound<'_, PyAny>, limit: usize) -> PyResult<Vec<u32>> {
     if let Some(result) = from_buffer::<u32>(object)
         .or_else(|| from_buffer::<i64>(object))
         .or_else(|| from_buffer::<i32>(object))
@@ -24,11 +28,18 @@ pub fn ids(object: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     {
         return result;
     }
-    let mut ids = Vec::with_capacity(object.len().unwrap_or(0));
+    // A length is only what an object says of itself: `range(10**12)` has one too, and no memory is taken for it at once.
+    let mut ids = Vec::with_capacity(object.len().unwrap_or(0).min(MOST_AT_ONCE));
     for (i, item) in object.try_iter()?.enumerate() {
         let item = item?;
         match item.extract::<u32>() {
-            Ok(id) if !item.is_instance_of::<PyBool>() => ids.push(id),
+            Ok(id) if !item.is_instance_of::<PyBool>() && (id as usize) < limit => {
+                // Where memory ends, a push would end the process.
+                if ids.len() == ids.capacity() {
+                    ids.try_reserve(ids.len().max(64)).map_err(|_| PyMemoryError::new_err(()))?;
+                }
+                ids.push(id);
+            }
             _ => return Err(no_id(i, &item)),
         }
     }

@@ -72,6 +72,12 @@ pub enum Error {
         /// The id.
         id: u64,
     },
+    /// A text that does not fit into memory.
+    #[error("the text of these ids has {bytes} bytes, for which there is not enough memory: decode them in parts")]
+    OutOfMemory {
+        /// Its length.
+        bytes: u64,
+    },
     /// A special token stands in text where it is disallowed.
     #[error("the text contains the special token {marker:?} at {place}, which is disallowed here")]
     DisallowedSpecial {

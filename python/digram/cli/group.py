@@ -56,6 +56,7 @@ class _Group(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
+        _reopen_streams()
         try:
             code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except click.UsageError as error:
@@ -75,6 +76,21 @@ class _Group(click.Group):
             code = 1
         _discard_output()
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _reopen_streams() -> None:
+    """Streams that were closed before the command began: Python has None in their place.
+
+    Their numbers are taken, so that no file gets one of them. Of standard input and output each use is an error, as
+    of a closed one; messages that nobody can read are dropped.
+    """
+    for number, name, flags in ((0, "stdin", os.O_WRONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, flags)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115 (it is there to the end)
 
 
 def _discard_output() -> None:

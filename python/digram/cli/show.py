@@ -70,7 +70,7 @@ def show(
     """
     tokenizer = options.load_tokenizer(tok, split, special)
     # An argument in another encoding than UTF-8 is the bytes that were typed.
-    data = sys.stdin.buffer.read() if text == "-" else os.fsencode(text)
+    data = _standard_input() if text == "-" else os.fsencode(text)
     ids = tokenizer.encode(data, "all" if allow_special else ())
     if as_json:
         tokens = []
@@ -91,6 +91,14 @@ def show(
         write(_line(row, painted))
     ratio = f", {len(data) / len(ids):.2f} bytes per token" if ids else ""
     note(f"{counted(len(ids), 'token')}, {counted(len(data), 'byte')}{ratio}", quiet)
+
+
+def _standard_input() -> bytes:
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        error.filename = "standard input"
+        raise
 
 
 def _rows(cells: list[_Cell], columns: int) -> Iterator[list[_Cell]]:

@@ -87,7 +87,10 @@ def load(path: str | os.PathLike[str]) -> Tokenizer:
         raise FormatError(f"{path} has format version {version!r}, but this digram reads {_VERSION}: update digram")
     stated = check("checksum", str)
     body = {key: value for key, value in data.items() if key not in ("format", "version", "checksum")}
-    actual = _checksum(body)
+    try:
+        actual = _checksum(body)
+    except RecursionError:  # what is nested just as deeply as can be read is too deep to be written
+        raise FormatError(f"{path} is no digram file: it is nested too deeply") from None
     if stated != actual:
         raise FormatError(f"{path} was changed or damaged: it says checksum {stated} but holds {actual}; save it anew")
     try:

@@ -128,9 +128,11 @@ impl Counter {
                 return Err(Error::Interrupted);
             }
             let mut ask_at = RUN_BYTES;
+            // A pattern of the user's own may look at all of the text for each piece.
+            let always = self.splitter.may_be_slow();
             self.specials.for_each_stretch(document, |stretch| match stretch {
                 Stretch::Text(text) => self.splitter.for_each_piece_within(document, text, |piece| {
-                    if piece.end > ask_at {
+                    if always || piece.end > ask_at {
                         if stop() {
                             return Err(Error::Interrupted);
                         }

@@ -10,16 +10,29 @@ impl Encoder {
     /// Where the vocabulary has a decoder of its own, `out` is the text that it makes; see [`Decoder::text`] for `replace`.
     ///
     /// # Errors
-    /// `UnknownId` for the first id without a token; `out` may then hold some bytes.
+    /// `UnknownId` for the first id without a token; `OutOfMemory` where the bytes do not fit: a token may be 4 GB long, and
+    /// a file that makes such a one by doubling has a few lines. `out` then is as it was.
     pub fn decode(&self, ids: &[u32], skip_special: bool, replace: bool, out: &mut Vec<u8>) -> Result<()> {
         let tokens = self.vocabulary.tokens();
         let kept = ids.iter().copied().filter(|&id| !(skip_special && tokens.is_special(id)));
+        let added = |id| self.added_by_id.get(&id);
+        let mut length = 0u64;
+        for &id in ids {
+            length = length.saturating_add(match added(id) {
+                Some(text) => text.len() as u64,
+                None if tokens.contains(id) => tokens.length(id),
+                None => return Err(Error::UnknownId { id: u64::from(id) }),
+            });
+        }
+        let fits = usize::try_from(length).is_ok_and(|length| out.try_reserve_exact(length).is_ok());
+        if !fits {
+            return Err(Error::OutOfMemory { bytes: length });
+        }
         if self.around.decoder == Decoder::Bytes {
             for id in kept {
-                match self.added_by_id.get(&id) {
+                match added(id) {
                     Some(text) => out.extend_from_slice(text),
-                    None if tokens.append(id, out) => {}
-                    None => return Err(Error::UnknownId { id: u64::from(id) }),
+                    None => _ = tokens.append(id, out),
                 }
             }
             return Ok(());

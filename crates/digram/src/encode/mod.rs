@@ -321,17 +321,20 @@ struct Pieces<'a> {
     stop: &'a dyn Fn() -> bool,
     /// Bytes until the next look at `stop`.
     left: usize,
+    /// Bytes between two looks: none where a piece may take time that grows with the text.
+    between: usize,
 }
 
 impl<'a> Pieces<'a> {
     fn new(encoder: &'a Encoder, stop: &'a dyn Fn() -> bool) -> Self {
-        Self { vocabulary: &encoder.vocabulary, scratch: Scratch::default(), stop, left: BETWEEN_STOPS }
+        let between = if encoder.splitter.may_be_slow() { 0 } else { BETWEEN_STOPS };
+        Self { vocabulary: &encoder.vocabulary, scratch: Scratch::default(), stop, left: between, between }
     }
 
     fn append(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
         self.left = self.left.saturating_sub(piece.len());
         if self.left == 0 {
-            self.left = BETWEEN_STOPS;
+            self.left = self.between;
             if (self.stop)() {
                 return Err(Error::Interrupted);
             }

@@ -112,6 +112,11 @@ impl Splitter {
         }
     }
 
+    /// Whether a piece may take time that grows with the text after it: then it is worth asking after each whether to stop.
+    pub fn may_be_slow(&self) -> bool {
+        matches!(self.engine, Engine::General(_) | Engine::Steps(_))
+    }
+
     /// The pattern as given; `None` where there is none, or a sequence of steps.
     pub fn pattern(&self) -> Option<&str> {
         match &self.engine {

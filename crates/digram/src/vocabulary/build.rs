@@ -134,7 +134,7 @@ impl Vocabulary {
                 not_canonical.insert(id);
             }
         }
-        if repeats_a_symbol(base) {
+        if repeats_a_symbol(base) || merges_byte_tokens(base, merges) {
             not_canonical = made.into_iter().collect(); // two ids spell one symbol: no token is sure to encode to itself
         }
         let whole = not_canonical.is_empty().then(|| {
@@ -290,6 +290,15 @@ impl Base {
 
 fn made_ids(merges: &[(u32, u32, u32)]) -> impl Iterator<Item = u32> {
     merges.iter().map(|m| m.2)
+}
+
+/// Whether a merge has a byte token of `Unknown::Bytes` for a part. Such a byte may spell a character of the alphabet, which
+/// never is encoded as that byte.
+fn merges_byte_tokens(base: &Base, merges: &[(u32, u32, u32)]) -> bool {
+    match base {
+        Base::Characters(_, Unknown::Bytes(ids)) => merges.iter().any(|m| ids.contains(&m.0) || ids.contains(&m.1)),
+        _ => false,
+    }
 }
 
 fn repeats_a_symbol(base: &Base) -> bool {

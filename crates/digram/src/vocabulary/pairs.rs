@@ -131,8 +131,11 @@ fn self_encoding(
     (reached, parts)
 }
 
+/// A rank, and the merge (left, right, new id) that has it.
+type Ranked = (u32, (u32, u32, u32));
+
 /// A rule of the same rank for every split of each ranked token into base symbols or ranked tokens.
-fn ranked_merges(pairs: &Pairs, tokens: &Tokens, symbols: &Symbols) -> Result<Vec<(u32, (u32, u32, u32))>> {
+fn ranked_merges(pairs: &Pairs, tokens: &Tokens, symbols: &Symbols) -> Result<Vec<Ranked>> {
     if !pairs.merges.is_empty() {
         return Err(Error::Vocabulary("a vocabulary has merges or ranked tokens, not both".into()));
     }
@@ -285,7 +288,7 @@ mod tests {
                 Pairs { tokens, merges, ranked: &[], characters: false, whole: false, unknown: Fallback::default() };
             Vocabulary::from_pairs(&pairs, &[]).unwrap_err().to_string()
         };
-        let (a, b, ab): ((&[u8], u32), (&[u8], u32), (&[u8], u32)) = ((b"a", 0), (b"b", 1), (b"ab", 2));
+        let [a, b, ab]: [(&[u8], u32); 3] = [(b"a", 0), (b"b", 1), (b"ab", 2)];
         assert!(refused(&[a, (b"a", 1)], &[]).contains("same bytes"));
         assert!(refused(&[a, (b"b", 0)], &[]).contains("two tokens"));
         assert!(refused(&[a, (b"", 1)], &[]).contains("empty"));
@@ -302,6 +305,7 @@ mod tests {
         let pairs = Pairs {
             tokens: &tokens,
             merges: &[(0, 1, 2)],
+            ranked: &[],
             characters: true,
             whole: true,
             unknown: Fallback::default(),

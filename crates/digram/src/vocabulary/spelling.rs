@@ -7,9 +7,15 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
 
 const MODULUS: u64 = (1 << 61) - 1;
-const BASE: u64 = 0x0C6A_4A79_35BD_1E99 % MODULUS;
+
+/// Differs from process to process: under a base that is known, a file can be made in which all tokens have one hash. No
+/// result depends on it.
+static BASE: LazyLock<u64> =
+    LazyLock::new(|| (foldhash::fast::RandomState::default().hash_one(0) % (MODULUS - 1)).max(1 << 32));
 
 fn times(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -26,12 +32,12 @@ fn minus(a: u64, b: u64) -> u64 {
     plus(a, MODULUS - b)
 }
 
-fn extend(hash: u64, byte: u8) -> u64 {
-    plus(times(hash, BASE), u64::from(byte) + 1)
+fn extend(base: u64, hash: u64, byte: u8) -> u64 {
+    plus(times(hash, base), u64::from(byte) + 1)
 }
 
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |h, &b| extend(h, b))
+fn hash(base: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |h, &b| extend(base, h, b))
 }
 
 /// Strings by content. `first` is the index of the first string that spells the same.
@@ -41,20 +47,22 @@ pub(crate) struct Spellings<'a> {
     by_hash: HashMap<u64, u32, FixedState>,
     /// Index -> first index that spells the same.
     pub first: Vec<u32>,
+    base: u64,
     powers: Vec<u64>,
 }
 
 impl<'a> Spellings<'a> {
     pub fn new(strings: &'a [&'a [u8]]) -> Self {
         let longest = strings.iter().map(|s| s.len()).max().unwrap_or(0);
+        let base = *BASE;
         let mut powers = vec![1; longest + 1];
         for i in 1..=longest {
-            powers[i] = times(powers[i - 1], BASE);
+            powers[i] = times(powers[i - 1], base);
         }
         let by_hash = HashMap::with_capacity_and_hasher(strings.len(), FixedState::default());
-        let mut new = Self { strings, by_hash, first: Vec::with_capacity(strings.len()), powers };
+        let mut new = Self { strings, by_hash, first: Vec::with_capacity(strings.len()), base, powers };
         for (i, string) in strings.iter().enumerate() {
-            let first = match new.find(hash(string), string) {
+            let first = match new.find(hash(base, string), string) {
                 Ok(known) => known,
                 Err(free) => *new.by_hash.entry(free).insert(i as u32).get(),
             };
@@ -81,7 +89,7 @@ impl<'a> Spellings<'a> {
         prefixes.clear();
         prefixes.push(0);
         for &byte in string {
-            prefixes.push(extend(*prefixes.last().expect("starts with one"), byte));
+            prefixes.push(extend(self.base, *prefixes.last().expect("starts with one"), byte));
         }
         let whole = prefixes[string.len()];
         for at in 1..string.len() {
