@@ -183,6 +183,26 @@ def test_a_tiktoken_file_brings_no_split(data, oracle):
     assert stderr[1].startswith("hint: --split says it: cl100k for cl100k_base")
 
 
+def test_a_tokenizer_json(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}
+    cut = {"type": "Split", "pattern": {"String": " "}, "behavior": "Removed", "invert": False}
+    path.write_text(json.dumps({"model": model, "pre_tokenizer": cut}))
+    assert run("encode", "-t", path, stdin=b"ab a") == (0, "2 0\n", [])
+    code, stdout, stderr = run("inspect", path)
+    assert (code, stderr) == (0, [])
+    assert stdout.splitlines()[:5] == [
+        "kind           merge pairs",
+        "ids            3",
+        "alphabet       characters",
+        "unknown        error",
+        "split          cut text ␣ removed matches",
+    ]
+    facts = json.loads(run("inspect", path, "--json")[1])
+    assert (facts["kind"], facts["split"]) == ("pairs", None)
+    assert facts["split_steps"] == [["cut", "text", " ", "removed", "matches"]]
+
+
 def test_inspect_says_what_a_vocabulary_is(tmp_path):
     assert run("inspect", "vector")[1].splitlines() == [
         "kind           merge pairs",

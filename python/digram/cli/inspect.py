@@ -13,7 +13,7 @@ from digram.cli.terminal import visible, write
 
 __all__ = ["inspect"]
 
-_KINDS = {"merges": "merge pairs", "ranks": "ranked bytes", "list": "ordered token list"}
+_KINDS = {"merges": "merge pairs", "pairs": "merge pairs", "ranks": "ranked bytes", "list": "ordered token list"}
 
 # How many tokens are listed, and how much of a token is shown.
 _LISTED = 10
@@ -28,9 +28,10 @@ _SHOWN = 60
 def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool, quiet: bool) -> None:
     """Say what a vocabulary is: kind, size, alphabet, split, special tokens, longest tokens, and whether it is sound.
 
-    TOK is a file that `digram train` wrote, or a .tiktoken file with --split. A vocabulary is canonical when each
-    token, encoded by the merges before it, ends in exactly its two parts; missing bytes are those that no token stands
-    for, so that texts that hold them cannot be encoded. Control characters and parts of characters are escaped.
+    TOK is a file that `digram train` wrote, a tokenizer.json, or a .tiktoken file with --split. A vocabulary is
+    canonical when each token, encoded by the merges before it, ends in exactly its two parts; missing bytes are those
+    that no token stands for, so that texts that hold them cannot be encoded. Control characters and parts of characters
+    are escaped.
 
     \b
     A vocabulary of your own:
@@ -58,6 +59,7 @@ def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool
             "unknown": tokenizer.unknown,
             "split": tokenizer.split,
             "pattern": tokenizer.pattern,
+            "split_steps": tokenizer._definition.steps,
             "split_engine": encoder.split_engine,
             "special_tokens": dict(specials),
             "longest": [
@@ -83,7 +85,11 @@ def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool
     row("alphabet", tokenizer.alphabet)
     if tokenizer.alphabet == "characters":
         row("unknown", visible(tokenizer.unknown.encode(), _SHOWN))
-    if tokenizer.split is None:
+    steps = tokenizer._definition.steps
+    if steps:
+        for i, step in enumerate(steps):
+            row("" if i else "split", " ".join(visible(word.encode(), _SHOWN) for word in step))
+    elif tokenizer.split is None:
         row("split", "none")
     else:
         row("split", f"{visible(tokenizer.split.encode())} ({encoder.split_engine})")

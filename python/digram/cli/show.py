@@ -56,9 +56,9 @@ def show(
     """Show the tokens of TEXT, each above its id; a token has the same colour wherever it stands.
 
     TEXT is one argument, so put it in quotes; without it, or with -, the text is standard input. White space is visible
-    (␣ blank, ⇥ tab, ⏎ line feed), parts of characters and control characters are escaped (\\xNN, \\uNNNN).
-    TOK is a vocabulary that `digram train` wrote, or a .tiktoken file with --split. --json gives {"tokens": [{"id",
-    "text", "hex"}, ...], "bytes"}.
+    (␣ blank, ⇥ tab, ⏎ line feed), parts of characters and control characters are escaped (\\xNN, \\uNNNN). TOK is a
+    vocabulary that `digram train` wrote, a tokenizer.json, or a .tiktoken file with --split. --json gives {"tokens":
+    [{"id", "text", "hex"}, ...], "bytes"}.
 
     \b
     A sentence:
