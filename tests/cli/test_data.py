@@ -3,10 +3,13 @@
 import base64
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import digram
+from digram.cli.inspect import _KINDS
+from digram.definition import Kind
 from support.cli import process, run
 from support.encodings import tiktoken_encoding
 from support.texts import all_samples, multilingual_text, stdlib_text
@@ -181,6 +184,10 @@ def test_a_tiktoken_file_brings_no_split(data, oracle):
     assert code == 1
     assert stderr[0] == f"error: {path} does not say how text is split"
     assert stderr[1].startswith("hint: --split says it: cl100k for cl100k_base")
+
+
+def test_inspect_has_a_name_for_each_kind():
+    assert set(_KINDS) == set(get_args(Kind))
 
 
 def test_a_tokenizer_json(tmp_path):

@@ -39,8 +39,8 @@ def count(
     """Count tokens: the number, a tab and the name of each file, and a total where there are several.
 
     FILES are text files in UTF-8, folders, patterns in quotes, or - for standard input, which is also what is read
-    where none are named. TOK is a vocabulary that `digram train` wrote, a tokenizer.json, or a .tiktoken file with
-    --split. --json gives {"files": [{"file", "tokens", "bytes"}, ...], "tokens", "bytes"}.
+    where none are named. TOK is a vocabulary that `digram train` or another tool wrote; a .tiktoken file needs --split.
+    --json gives {"files": [{"file", "tokens", "bytes"}, ...], "tokens", "bytes"}.
 
     \b
     All text files of a folder, largest last:

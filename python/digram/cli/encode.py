@@ -39,8 +39,8 @@ def encode(
     """Turn text into ids: a line for each document, the ids in decimal, with blanks between them.
 
     FILES are text files in UTF-8, folders, patterns in quotes, or - for standard input, which is also what is read
-    where none are named. TOK is a vocabulary that `digram train` wrote, a tokenizer.json, or a .tiktoken file with
-    --split. `digram decode` turns the lines into the same text, byte for byte.
+    where none are named. TOK is a vocabulary that `digram train` or another tool wrote; a .tiktoken file needs --split.
+    `digram decode` turns the lines into the same text, byte for byte.
 
     \b
     The ids of a file, and back:

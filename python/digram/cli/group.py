@@ -112,8 +112,8 @@ def _discard_output() -> None:
 def main(ctx: click.Context) -> None:
     """Byte-pair encoding: learn a vocabulary from text, turn text into ids and ids into text.
 
-    TOK is a vocabulary: a file that `digram train -o TOK` wrote, a tokenizer.json (Hugging Face), or a .tiktoken file
-    (which needs --split).
+    TOK is a vocabulary: a file that `digram train -o TOK` wrote, a tokenizer.json (Hugging Face), a tekken.json
+    (Mistral), a SentencePiece model of type BPE, or a .tiktoken file (which needs --split).
     FILES are text files in UTF-8, folders of them, patterns such as 'notes/**/*.txt', or - for standard input; a file
     is one document. Data goes to standard output; progress and messages go to standard error.
 

@@ -28,7 +28,7 @@ _SHOWN = 60
 def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool, quiet: bool) -> None:
     """Say what a vocabulary is: kind, size, alphabet, split, special tokens, longest tokens, and whether it is sound.
 
-    TOK is a file that `digram train` wrote, a tokenizer.json, or a .tiktoken file with --split. A vocabulary is
+    TOK is a vocabulary that `digram train` or another tool wrote; a .tiktoken file needs --split. A vocabulary is
     canonical when each token, encoded by the merges before it, ends in exactly its two parts; missing bytes are those
     that no token stands for, so that texts that hold them cannot be encoded. Control characters and parts of characters
     are escaped.

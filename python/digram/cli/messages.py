@@ -70,7 +70,10 @@ def _labelled(label: str, colour: str, text: str) -> None:
 
 # The first that fits; the order matters only for FileNotFoundError and the like, which are OSErrors.
 _HINTS: tuple[tuple[type[Exception], str], ...] = (
-    (errors.FormatError, "TOK is a file that `digram train -o TOK` wrote, a tokenizer.json, or a .tiktoken file"),
+    (
+        errors.FormatError,
+        "TOK is a file that `digram train -o TOK` wrote, or another tool's: `digram --help` lists them",
+    ),
     (
         errors.PatternError,
         "--split is a name (cl100k, cl100k-classic, gpt2, o200k), a regular expression in quotes, or none",
