@@ -328,3 +328,12 @@ def test_decoding_equals_tiktoken(data, cl100k, oracle):
         ids = rng.choices(range(100_256), k=rng.randrange(20))
         oracle.equal(cl100k.decode_bytes(ids), encoding.decode_bytes(ids), "tiktoken", where=ids)
         oracle.equal(cl100k.decode(ids), encoding.decode(ids), "tiktoken", where=ids)
+
+
+def test_what_an_item_of_the_caller_raises_comes_through(tok):
+    class Late:
+        def __index__(self):
+            raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        tok.decode([97, Late()])

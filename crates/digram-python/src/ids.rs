@@ -50,6 +50,8 @@ pub fn ids(object: &Bound<'_, PyAny>, limit: usize) -> PyResult<Vec<u32>> {
 fn no_id(i: usize, item: &Bound<'_, PyAny>) -> PyErr {
     match item.call_method0("__index__") {
         Ok(id) if !item.is_instance_of::<PyBool>() => no_token(item.py(), id),
+        // What the caller's own object raises comes through.
+        Err(error) if item.hasattr("__index__").unwrap_or(false) => error,
         _ => PyTypeError::new_err(format!("ids must be int, but item {i} is {}", type_name(item))),
     }
 }
