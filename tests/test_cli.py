@@ -25,7 +25,7 @@ from digram.cli.terminal import printable, visible, width
 from support.encodings import tiktoken_encoding
 from support.texts import SENTENCES, all_samples, multilingual_text, stdlib_text
 
-SUBCOMMANDS = ["train", "encode", "decode", "count", "show", "inspect"]
+SUBCOMMANDS = ["train", "encode", "decode", "count", "show", "inspect", "convert", "fetch"]
 ESCAPE_SEQUENCES = ["\x1b[31mred", "\x1b]0;title\x07", "\x9b2J", "\r\x08\x7f", "\u202eback", "a\x00b"]
 
 
@@ -255,7 +255,7 @@ def test_a_tiktoken_file_brings_no_split(data, oracle):
     code, _, stderr = run("count", "-t", path, "vector.txt")
     assert code == 1
     assert stderr[0] == f"error: {path} does not say how text is split"
-    assert stderr[1].startswith("hint: --split says it: cl100k for cl100k_base")
+    assert stderr[1].startswith("hint: --name cl100k_base says it")
 
 
 # Bad input: one sentence, one hint, the right exit code

@@ -51,7 +51,10 @@ def _labelled(label: str, colour: str, text: str) -> None:
 
 # The first that fits; the order matters only for FileNotFoundError and the like, which are OSErrors.
 _HINTS: tuple[tuple[type[Exception], str], ...] = (
-    (errors.FormatError, "TOK is a file that `digram train -o TOK` wrote, or a .tiktoken file"),
+    (
+        errors.FormatError,
+        "TOK is a file that `digram train -o TOK` wrote, a .tiktoken file, GPT-2's vocab.json, or a named encoding",
+    ),
     (
         errors.PatternError,
         "--split is a name (cl100k, cl100k-classic, gpt2, o200k), a regular expression in quotes, or none",
@@ -80,6 +83,8 @@ def explain(error: Exception) -> tuple[str, str] | None:
         return error.format_message(), "`digram COMMAND --help` shows what a command takes"
     # The library's sentences end with the way out: for its callers, in its own words, unless it names no argument.
     sentence, _, way_out = str(error).rpartition(": ")
+    if isinstance(error, (errors.MissingVocabularyError, errors.DownloadError)) and sentence:
+        return sentence, way_out
     if isinstance(error, errors.TextError) and sentence:
         return sentence, "--errors replace goes on, with U+FFFD in place of what is not UTF-8"
     if isinstance(error, errors.UnknownSymbolError) and sentence:

@@ -57,7 +57,7 @@ def show(
 
     TEXT is one argument, so put it in quotes; without it, or with -, the text is standard input. White space is visible
     (␣ blank, ⇥ tab, ⏎ line feed), parts of characters and control characters are escaped (\xNN, \uNNNN).
-    TOK is a vocabulary that `digram train` wrote, or a .tiktoken file with --split. --json gives {"tokens": [{"id",
+    TOK is a vocabulary that `digram train` wrote, or a named encoding. --json gives {"tokens": [{"id",
     "text", "hex"}, ...], "bytes"}.
 
     \b
