@@ -5,11 +5,17 @@ from typing import Any, final
 
 from typing_extensions import Buffer
 
-__all__ = ["Allowed", "Encoder", "PieceCounts", "train"]
+__all__ = ["Allowed", "Encoder", "Markers", "PieceCounts", "train"]
 
 @final
 class Allowed:
     """Special tokens that a call lets through; made by `Encoder.allow`."""
+
+@final
+class Markers:
+    """Strings that a call refuses."""
+
+    def __new__(cls, markers: Sequence[str]) -> Markers: ...
 
 @final
 class Encoder:
@@ -71,28 +77,40 @@ class Encoder:
         self,
         text: str | bytes,
         allowed: Allowed | None = None,
-        disallowed: Sequence[str] | None = None,
+        disallowed: Markers | None = None,
         template: bool = False,
     ) -> list[int]: ...
     def encode_flat(
         self,
         text: str | bytes,
         allowed: Allowed | None = None,
-        disallowed: Sequence[str] | None = None,
+        disallowed: Markers | None = None,
         template: bool = False,
     ) -> bytearray: ...
+    def encode_with_spans(
+        self,
+        text: str | bytes,
+        allowed: Allowed | None = None,
+        disallowed: Markers | None = None,
+        template: bool = False,
+        characters: bool = True,
+    ) -> tuple[list[int], bytearray, bytearray, bool]: ...
+    def encode_and_last(
+        self, text: str | bytes, allowed: Allowed | None = None, disallowed: Markers | None = None
+    ) -> tuple[list[int], int]: ...
+    def encode_piece(self, piece: bytes, whole: bool = True) -> list[int]: ...
     def count(
         self,
         text: str | bytes,
         allowed: Allowed | None = None,
-        disallowed: Sequence[str] | None = None,
+        disallowed: Markers | None = None,
         template: bool = False,
     ) -> int: ...
     def encode_batch(
         self,
         texts: list[str | bytes],
         allowed: Allowed | None = None,
-        disallowed: Sequence[str] | None = None,
+        disallowed: Markers | None = None,
         threads: int | None = None,
         template: bool = False,
     ) -> list[list[int]]: ...
@@ -100,7 +118,7 @@ class Encoder:
         self,
         texts: list[str | bytes],
         allowed: Allowed | None = None,
-        disallowed: Sequence[str] | None = None,
+        disallowed: Markers | None = None,
         threads: int | None = None,
         template: bool = False,
     ) -> tuple[bytearray, bytearray]: ...
@@ -108,11 +126,12 @@ class Encoder:
         self,
         texts: list[str | bytes],
         allowed: Allowed | None = None,
-        disallowed: Sequence[str] | None = None,
+        disallowed: Markers | None = None,
         threads: int | None = None,
         template: bool = False,
     ) -> bytearray: ...
     def decode(self, ids: Iterable[int] | Buffer, skip_special: bool = False, replace: bool = False) -> bytes: ...
+    def tokens_bytes(self, ids: Iterable[int] | Buffer) -> list[bytes]: ...
     def token_bytes(self, id: int) -> bytes | None: ...
     def token_id(self, token: bytes) -> int | None: ...
     def is_special(self, id: int) -> bool: ...

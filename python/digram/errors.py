@@ -2,7 +2,9 @@
 
     Exception
     ├── DigramError                  every error of digram's own
+    │   ├── DownloadError            OSError: a published file cannot be downloaded, or is not what was published
     │   ├── FormatError              ValueError: a file is not what it should be (JSON, version, checksum, content)
+    │   ├── MissingVocabularyError   FileNotFoundError: a named encoding, or the other file of a pair, is not there
     │   ├── PatternError             ValueError: a split pattern does not compile, or backtracks without end
     │   ├── SpecialTokenError        ValueError: a disallowed special token stands in the text
     │   ├── TextError                ValueError: bytes that should be UTF-8 are not
@@ -10,6 +12,7 @@
     │   ├── UnknownTokenError        KeyError and ValueError: an id, or a string, that no token has
     │   └── VocabularyError          ValueError: a vocabulary that contradicts itself, or cannot do what is asked of it
     └── UserWarning
+        ├── FormatWarning            a file was written that cannot hold all of the tokenizer
         └── TrainingWarning          training ended with fewer ids than asked for
 
 Arguments outside their range raise ValueError, items of a wrong type TypeError with their index, and counts above 2^64
@@ -18,7 +21,10 @@ Arguments outside their range raise ValueError, items of a wrong type TypeError 
 
 __all__ = [
     "DigramError",
+    "DownloadError",
     "FormatError",
+    "FormatWarning",
+    "MissingVocabularyError",
     "PatternError",
     "SpecialTokenError",
     "TextError",
@@ -33,8 +39,20 @@ class DigramError(Exception):
     """An error of digram's own."""
 
 
+class DownloadError(DigramError, OSError):
+    """A published file cannot be downloaded, or is not what was published."""
+
+
 class FormatError(DigramError, ValueError):
     """A file is not what it should be."""
+
+
+class MissingVocabularyError(DigramError, FileNotFoundError):
+    """A named encoding, or the other file of a pair, is not there. `filename` is the file that is missing."""
+
+    def __str__(self) -> str:
+        # OSError would put the number before it.
+        return super().__str__() if self.strerror is None else self.strerror
 
 
 class PatternError(DigramError, ValueError):
@@ -62,6 +80,10 @@ class UnknownTokenError(DigramError, KeyError, ValueError):
 
 class VocabularyError(DigramError, ValueError):
     """A vocabulary that contradicts itself, or cannot do what is asked of it."""
+
+
+class FormatWarning(UserWarning):
+    """A file was written that cannot hold all of the tokenizer; the message says what is not in it."""
 
 
 class TrainingWarning(UserWarning):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
-__all__ = ["written_whole"]
+__all__ = ["whole_file", "written_whole"]
 
 
 @contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """A UTF-8 text file that appears under `path` when the block ends well; an old file stays until then.
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file that appears under `path` when the block ends well; an old file stays until then.
 
     What is no regular file, such as a pipe or a device, is written to as it is: to replace /dev/null would be a pity.
     """
@@ -21,14 +22,14 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[TextIO]:
 
     path = Path(path)
     if path.exists() and not path.is_file():
-        with open(path, "w", encoding="utf-8", newline="\n") as file:  # IsADirectoryError for a folder
+        with open(path, "wb") as file:  # IsADirectoryError for a folder
             yield file
         return
     if path.is_symlink():
         path = path.resolve()  # write where the link points, and keep the link
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".digram-", suffix=".part")
     try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
+        with open(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -38,6 +39,17 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[TextIO]:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+@contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    """The same for text: UTF-8, and only `\n` ends a line."""
+    with whole_file(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+        try:
+            yield text
+        finally:
+            text.detach()  # what is written reaches the file, which stays open
 
 
 def _mode(path: Path) -> int:

@@ -11,8 +11,8 @@ from operator import index
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from digram import _threads
-from digram._text import whole_characters
+from digram import _native, _threads
+from digram._text import character_places, whole_characters
 from digram.definition import AddedToken, Alphabet, Definition, special_ids
 from digram.errors import UnknownTokenError, VocabularyError
 from digram.patterns import checked
@@ -20,12 +20,11 @@ from digram.patterns import checked
 if TYPE_CHECKING:
     import numpy
 
-    from digram import _native
-
 __all__ = ["Text", "Tokenizer", "from_token_list"]
 
 Text = str | bytes
 Specials = Collection[str] | Literal["all"]
+_NativeSpecials = tuple[_native.Allowed | None, _native.Markers | None]
 
 
 class Tokenizer:
@@ -44,7 +43,7 @@ class Tokenizer:
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
         self._encoder: _native.Encoder = definition.build()
-        self._allowed: dict[frozenset[str], _native.Allowed] = {}
+        self._special_sets: dict[object, _NativeSpecials] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
         return Tokenizer, (self._definition,)
@@ -115,6 +114,51 @@ class Tokenizer:
         specials = self._specials(allowed_special, disallowed_special)
         counts = self._encoder.count_batch(_texts(texts), *specials, _threads.checked(threads), add_special_tokens)
         return array("Q", counts).tolist()
+
+    def encode_with_offsets(
+        self,
+        text: Text,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = (),
+        add_special_tokens: bool = False,
+        unit: Literal["characters", "bytes"] = "characters",
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """The ids of a text, and for each the (start, end) of what it stands for in the text.
+
+        In characters, `text[start:end]` is the token's text; a token that begins or ends inside a character has the
+        whole of it, so the spans of neighbours may overlap by one character. The start is what `decode_with_offsets` of
+        tiktoken calls the offset. A pair of surrogates counts two, as in the str that was given.
+
+        unit="bytes" counts in the UTF-8 of the text (surrogates joined or replaced), where spans never overlap; of a
+        text in bytes there are no other offsets: ValueError. ValueError also where the vocabulary's file changes the
+        text (a normalizer, prefixed spaces ...): its tokens are not stretches of it. What `add_special_tokens` puts
+        around the text has empty spans at its ends.
+        """
+        if unit not in ("characters", "bytes"):
+            raise ValueError(f'unit must be "characters" or "bytes", not {unit!r}')
+        if unit == "characters" and isinstance(text, bytes):
+            raise ValueError('bytes have no offsets in characters: give unit="bytes", or decode the text first')
+        specials = self._specials(allowed_special, disallowed_special)
+        ids, starts, ends, joined = self._encoder.encode_with_spans(
+            text, *specials, add_special_tokens, characters=unit == "characters"
+        )
+        first, last = array("Q", starts), array("Q", ends)
+        if joined and unit == "characters":
+            assert isinstance(text, str)
+            places = character_places(text)
+            return ids, [(places[start], places[end]) for start, end in zip(first, last, strict=True)]
+        return ids, list(zip(first, last, strict=True))
+
+    def tokens(
+        self,
+        text: Text,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = (),
+        add_special_tokens: bool = False,
+    ) -> list[bytes]:
+        """The bytes of each token of a text. A token may be a part of a character."""
+        ids = self.encode(text, allowed_special, disallowed_special, add_special_tokens)
+        return self._encoder.tokens_bytes(ids)
 
     # Ids to text
 
@@ -254,35 +298,29 @@ class Tokenizer:
             tokens = [self.vocab[id] for id in ids]
         return [token.decode() for token in tokens] if self.alphabet == "characters" else tokens
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes digram's own JSON format; an old file stays until the new one is whole."""
-        from digram.formats import digram as own
+    def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Writes digram's own JSON format, or "tiktoken" or "gpt2"; an old file stays until the new one is whole.
 
-        own.save(self, path)
+        FormatWarning says what a format cannot hold, VocabularyError why it cannot give the same ids.
+        """
+        from digram import formats
 
-    def _specials(self, allowed: Specials, disallowed: Specials) -> tuple[_native.Allowed | None, list[str] | None]:
+        formats.save(self, path, format or "digram")
+
+    def _specials(self, allowed: Specials, disallowed: Specials) -> _NativeSpecials:
         if not allowed and not disallowed:
             return None, None
-        known = self._definition.special_tokens
         allow = _markers("allowed_special", allowed)
         forbid = _markers("disallowed_special", disallowed)
-        if forbid is None:
-            forbid = set() if allow is None else set(known) - allow
-        native = self._all_specials if allow is None else self._some_specials(frozenset(allow))
-        return native, sorted(forbid) or None
-
-    @cached_property
-    def _all_specials(self) -> _native.Allowed:
-        return self._encoder.allow()
-
-    def _some_specials(self, allow: frozenset[str]) -> _native.Allowed | None:
-        if not allow:
-            return None
-        native = self._allowed.get(allow)
+        native = self._special_sets.get((allow, forbid))
         if native is None:
-            native = self._encoder.allow(sorted(allow))
-            if len(self._allowed) < 16:  # a server uses a handful of sets; the bound is for one that makes them up
-                self._allowed[allow] = native
+            refusing: Collection[str] | None = forbid
+            if refusing is None:
+                refusing = () if allow is None else self._definition.special_tokens.keys() - allow
+            allowing = self._encoder.allow(None if allow is None else sorted(allow)) if allow != frozenset() else None
+            native = allowing, _native.Markers(sorted(refusing)) if refusing else None
+            if len(self._special_sets) < 16:  # a server uses a handful of sets; the bound is for one that makes them up
+                self._special_sets[allow, forbid] = native
         return native
 
 
@@ -357,7 +395,7 @@ def from_token_list(
     )
 
 
-def _markers(name: str, given: Specials) -> set[str] | None:
+def _markers(name: str, given: Specials) -> frozenset[str] | None:
     """The markers of an argument `name`, with surrogates joined or replaced; None for "all"."""
     if isinstance(given, str):
         if given != "all":
@@ -370,7 +408,7 @@ def _markers(name: str, given: Specials) -> set[str] | None:
                 f'{name} must be "all" or a set of strings, but it holds a {type(marker).__name__}: {marker!r}'
             )
         markers.add(whole_characters(marker))
-    return markers
+    return frozenset(markers)
 
 
 def _texts(texts: Iterable[Text]) -> list[Text]:

@@ -183,7 +183,7 @@ def test_a_tiktoken_file_brings_no_split(data, oracle):
     code, _, stderr = run("count", "-t", path, "vector.txt")
     assert code == 1
     assert stderr[0] == f"error: {path} does not say how text is split"
-    assert stderr[1].startswith("hint: --split says it: cl100k for cl100k_base")
+    assert stderr[1].startswith("hint: --name cl100k_base says it")
 
 
 def test_inspect_has_a_name_for_each_kind():

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .data import Data
+from .data import RENAMED, Data
 
 if TYPE_CHECKING:
     import tiktoken
-
-# What tiktoken calls the files that go by another name in the test data folder.
-RENAMED = {"vocab.bpe": "gpt2-vocab.bpe", "encoder.json": "gpt2-encoder.json"}
 
 
 def go_offline(data: Data) -> None:
@@ -23,6 +21,8 @@ def go_offline(data: Data) -> None:
     import tiktoken.load
 
     def read_file(blobpath: str) -> bytes:
+        if "://" not in blobpath:
+            return Path(blobpath).read_bytes()
         name = blobpath.rsplit("/", 1)[-1]
         try:
             return data.vocabulary(RENAMED.get(name, name)).read_bytes()
@@ -30,14 +30,16 @@ def go_offline(data: Data) -> None:
             raise RuntimeError(f"tiktoken asked for {blobpath}, and tests never download: {error}") from error
 
     tiktoken.load.read_file = read_file
-    # A folder of our own: never what an earlier download left in the default cache.
+    # Folders of our own: never what an earlier download left in the default cache, and never a download by digram.
     os.environ["TIKTOKEN_CACHE_DIR"] = str(data.cache / "tiktoken")
+    os.environ["DIGRAM_CACHE_DIR"] = str(data.cache / "nothing")
+    os.environ["DIGRAM_OFFLINE"] = "1"
     os.environ["HF_HUB_OFFLINE"] = "1"
 
 
 @functools.cache
 def tiktoken_encoding(data: Data, name: str) -> tiktoken.Encoding:
-    """tiktoken's encoding `name` (gpt2, r50k_base, cl100k_base, o200k_base), made once a process."""
+    """tiktoken's encoding `name` (gpt2, r50k_base, p50k_base, cl100k_base, ...), made once a process."""
     go_offline(data)
     import tiktoken
 

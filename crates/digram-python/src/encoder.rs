@@ -18,6 +18,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[pyclass(frozen)]
 pub struct Allowed(encode::Allowed);
 
+/// Strings that a call refuses; made once, and given to many calls.
+#[pyclass(frozen)]
+pub struct Markers(SpecialMatcher);
+
+#[pymethods]
+impl Markers {
+    #[new]
+    fn new(py: Python<'_>, markers: Vec<String>) -> PyResult<Self> {
+        SpecialMatcher::new(&markers).map(Self).map_err(|error| exception(py, error, None))
+    }
+}
+
 /// A frozen tokenizer.
 #[pyclass(frozen)]
 pub struct Encoder(encode::Encoder);
@@ -46,21 +58,16 @@ fn splitter(pattern: Option<&str>) -> Result<Splitter> {
     pattern.map_or_else(|| Ok(Splitter::none()), Splitter::new)
 }
 
-/// What a call does with special tokens.
-struct Specials<'a> {
-    allowed: Option<&'a encode::Allowed>,
-    disallowed: Option<SpecialMatcher>,
+/// What a call does with special tokens, and whether the ids of the template go around the text.
+fn options<'a>(
+    allowed: Option<&'a Bound<'_, Allowed>>,
+    disallowed: Option<&'a Bound<'_, Markers>>,
     template: bool,
-}
-
-impl<'a> Specials<'a> {
-    fn new(allowed: Option<&'a Bound<'_, Allowed>>, disallowed: Option<Vec<String>>, template: bool) -> Result<Self> {
-        let disallowed = disallowed.map(|markers| SpecialMatcher::new(&markers)).transpose()?;
-        Ok(Self { allowed: allowed.map(|allowed| &allowed.get().0), disallowed, template })
-    }
-
-    fn options(&self) -> Options<'_> {
-        Options { allowed: self.allowed, disallowed: self.disallowed.as_ref(), template: self.template }
+) -> Options<'a> {
+    Options {
+        allowed: allowed.map(|allowed| &allowed.get().0),
+        disallowed: disallowed.map(|markers| &markers.get().0),
+        template,
     }
 }
 
@@ -262,7 +269,7 @@ impl Encoder {
         &self,
         text: &Bound<'py, PyAny>,
         allowed: Option<&Bound<'py, Allowed>>,
-        disallowed: Option<Vec<String>>,
+        disallowed: Option<&Bound<'_, Markers>>,
         template: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
@@ -275,10 +282,61 @@ impl Encoder {
         &self,
         text: &Bound<'py, PyAny>,
         allowed: Option<&Bound<'py, Allowed>>,
-        disallowed: Option<Vec<String>>,
+        disallowed: Option<&Bound<'_, Markers>>,
         template: bool,
     ) -> PyResult<Bound<'py, PyByteArray>> {
         Ok(flat(text.py(), &self.ids(text, allowed, disallowed, template)?))
+    }
+
+    /// The ids of a text, and where each token begins and ends, as flat u64: in bytes, or in `characters`. At the end,
+    /// whether pairs of surrogates were joined, so that positions are not those of the str that was given.
+    #[pyo3(signature = (text, allowed=None, disallowed=None, template=false, characters=true))]
+    #[allow(clippy::type_complexity)] // a tuple that one caller unpacks
+    fn encode_with_spans<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed: Option<&Bound<'_, Allowed>>,
+        disallowed: Option<&Bound<'_, Markers>>,
+        template: bool,
+        characters: bool,
+    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>, bool)> {
+        let (py, options, given) = (text.py(), options(allowed, disallowed, template), text);
+        let text = Text::of(text)?;
+        let spanned =
+            self.on_text(&text, py, |encoder, document, stop| encoder.encode_with_spans(document, options, stop))?;
+        let spans: Vec<_> = match text.str() {
+            Some(text) if characters => encode::character_spans(text, spanned.spans()),
+            _ => spanned.spans().collect(),
+        };
+        let starts: Vec<u64> = spans.iter().map(|span| span.start as u64).collect();
+        let ends: Vec<u64> = spans.iter().map(|span| span.end as u64).collect();
+        let joined = match &text {
+            Text::Str(text) => text.len()? != given.len()?,
+            Text::Bytes(_) => false,
+        };
+        Ok((PyList::new(py, &spanned.ids)?, flat(py, &starts), flat(py, &ends), joined))
+    }
+
+    /// The ids of a text, and how many of them its last piece gave: 0 after a special token.
+    #[pyo3(signature = (text, allowed=None, disallowed=None))]
+    fn encode_and_last<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed: Option<&Bound<'_, Allowed>>,
+        disallowed: Option<&Bound<'_, Markers>>,
+    ) -> PyResult<(Bound<'py, PyList>, usize)> {
+        let (py, options) = (text.py(), options(allowed, disallowed, false));
+        let (ids, last) = self.on_text(&Text::of(text)?, py, |encoder, document, stop| {
+            encoder.encode_and_last(document, options, stop)
+        })?;
+        Ok((PyList::new(py, ids)?, last))
+    }
+
+    /// The ids of bytes as one piece; `whole` says whether it is looked up first.
+    #[pyo3(signature = (piece, whole=true))]
+    fn encode_piece<'py>(&self, py: Python<'py>, piece: &[u8], whole: bool) -> PyResult<Bound<'py, PyList>> {
+        let ids = py.detach(|| self.0.encode_piece(piece, whole)).map_err(|error| exception(py, error, None))?;
+        PyList::new(py, ids)
     }
 
     /// The number of ids of a text.
@@ -287,12 +345,12 @@ impl Encoder {
         &self,
         text: &Bound<'_, PyAny>,
         allowed: Option<&Bound<'_, Allowed>>,
-        disallowed: Option<Vec<String>>,
+        disallowed: Option<&Bound<'_, Markers>>,
         template: bool,
     ) -> PyResult<u64> {
         let py = text.py();
-        let specials = Specials::new(allowed, disallowed, template).map_err(|error| exception(py, error, None))?;
-        self.on_text(&Text::of(text)?, py, |encoder, document, stop| encoder.count(document, specials.options(), stop))
+        let options = options(allowed, disallowed, template);
+        self.on_text(&Text::of(text)?, py, |encoder, document, stop| encoder.count(document, options, stop))
     }
 
     /// The ids of many texts, end to end as flat u32, and the end of each text's ids as flat u64.
@@ -301,7 +359,7 @@ impl Encoder {
         &self,
         texts: &Bound<'py, PyList>,
         allowed: Option<&Bound<'py, Allowed>>,
-        disallowed: Option<Vec<String>>,
+        disallowed: Option<&Bound<'_, Markers>>,
         threads: Option<usize>,
         template: bool,
     ) -> PyResult<(Bound<'py, PyByteArray>, Bound<'py, PyByteArray>)> {
@@ -316,7 +374,7 @@ impl Encoder {
         &self,
         texts: &Bound<'py, PyList>,
         allowed: Option<&Bound<'py, Allowed>>,
-        disallowed: Option<Vec<String>>,
+        disallowed: Option<&Bound<'_, Markers>>,
         threads: Option<usize>,
         template: bool,
     ) -> PyResult<Bound<'py, PyList>> {
@@ -337,14 +395,14 @@ impl Encoder {
         &self,
         texts: &Bound<'py, PyList>,
         allowed: Option<&Bound<'py, Allowed>>,
-        disallowed: Option<Vec<String>>,
+        disallowed: Option<&Bound<'_, Markers>>,
         threads: Option<usize>,
         template: bool,
     ) -> PyResult<Bound<'py, PyByteArray>> {
         let py = texts.py();
-        let specials = Specials::new(allowed, disallowed, template).map_err(|error| exception(py, error, None))?;
+        let options = options(allowed, disallowed, template);
         let counts = self.on_texts(texts, threads, |encoder, documents, stop| {
-            encoder.count_batch(documents, specials.options(), &|| stop.load(Ordering::Relaxed))
+            encoder.count_batch(documents, options, &|| stop.load(Ordering::Relaxed))
         })?;
         Ok(flat(py, &counts))
     }
@@ -365,6 +423,18 @@ impl Encoder {
         python_bytes(py, &bytes)
     }
 
+    /// The bytes of each id.
+    fn tokens_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for id in self::ids(ids, self.0.vocabulary().tokens().len())? {
+            match self.token_bytes(py, id)? {
+                Some(bytes) => list.append(bytes)?,
+                None => return Err(exception(py, Error::UnknownId { id: u64::from(id) }, None)),
+            }
+        }
+        Ok(list)
+    }
+
     /// The bytes of a token, or None for an id without one.
     fn token_bytes<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let tokens = self.0.vocabulary().tokens();
@@ -372,7 +442,7 @@ impl Encoder {
         if bytes.try_reserve_exact(tokens.length(id) as usize).is_err() {
             return Err(exception(py, Error::OutOfMemory { bytes: tokens.length(id) }, None));
         }
-        match py.detach(|| tokens.append(id, &mut bytes)) {
+        match tokens.append(id, &mut bytes) {
             true => python_bytes(py, &bytes).map(Some),
             false => Ok(None),
         }
@@ -429,14 +499,14 @@ impl Encoder {
         &self,
         text: &Bound<'_, PyAny>,
         allowed: Option<&Bound<'_, Allowed>>,
-        disallowed: Option<Vec<String>>,
+        disallowed: Option<&Bound<'_, Markers>>,
         template: bool,
     ) -> PyResult<Vec<u32>> {
         let py = text.py();
-        let specials = Specials::new(allowed, disallowed, template).map_err(|error| exception(py, error, None))?;
+        let options = options(allowed, disallowed, template);
         self.on_text(&Text::of(text)?, py, |encoder, document, stop| {
             let mut ids = Vec::new();
-            encoder.encode(document, specials.options(), &mut ids, stop).map(|()| ids)
+            encoder.encode(document, options, &mut ids, stop).map(|()| ids)
         })
     }
 
@@ -444,14 +514,13 @@ impl Encoder {
         &self,
         texts: &Bound<'_, PyList>,
         allowed: Option<&Bound<'_, Allowed>>,
-        disallowed: Option<Vec<String>>,
+        disallowed: Option<&Bound<'_, Markers>>,
         threads: Option<usize>,
         template: bool,
     ) -> PyResult<encode::Batch> {
-        let specials =
-            Specials::new(allowed, disallowed, template).map_err(|error| exception(texts.py(), error, None))?;
+        let options = options(allowed, disallowed, template);
         self.on_texts(texts, threads, |encoder, documents, stop| {
-            encoder.encode_batch(documents, specials.options(), &|| stop.load(Ordering::Relaxed))
+            encoder.encode_batch(documents, options, &|| stop.load(Ordering::Relaxed))
         })
     }
 }

@@ -19,5 +19,5 @@ mod _native {
     #[pymodule_export]
     use crate::counts::{PieceCounts, train};
     #[pymodule_export]
-    use crate::encoder::{Allowed, Encoder};
+    use crate::encoder::{Allowed, Encoder, Markers};
 }

@@ -39,7 +39,7 @@ def count(
     """Count tokens: the number, a tab and the name of each file, and a total where there are several.
 
     FILES are text files in UTF-8, folders, patterns in quotes, or - for standard input, which is also what is read
-    where none are named. TOK is a vocabulary that `digram train` or another tool wrote; a .tiktoken file needs --split.
+    where none are named. TOK is a vocabulary that `digram train` or another tool wrote, or a named encoding.
     --json gives {"files": [{"file", "tokens", "bytes"}, ...], "tokens", "bytes"}.
 
     \b
@@ -48,7 +48,7 @@ def count(
 
     \b
     Text from another program, under the vocabulary of GPT-4:
-      git diff | digram count -t cl100k_base.tiktoken --split cl100k
+      git diff | digram count -t cl100k_base
     """
     tokenizer = options.load_tokenizer(tok, split, special)
     corpus = options.corpus_of(files, errors)

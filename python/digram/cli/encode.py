@@ -39,7 +39,7 @@ def encode(
     """Turn text into ids: a line for each document, the ids in decimal, with blanks between them.
 
     FILES are text files in UTF-8, folders, patterns in quotes, or - for standard input, which is also what is read
-    where none are named. TOK is a vocabulary that `digram train` or another tool wrote; a .tiktoken file needs --split.
+    where none are named. TOK is a vocabulary that `digram train` or another tool wrote, or a named encoding.
     `digram decode` turns the lines into the same text, byte for byte.
 
     \b

@@ -10,9 +10,11 @@ from typing import Any
 import click
 
 from digram import __version__
+from digram.cli.convert import convert
 from digram.cli.count import count
 from digram.cli.decode import decode
 from digram.cli.encode import encode
+from digram.cli.fetch import fetch
 from digram.cli.inspect import inspect
 from digram.cli.messages import explain, report
 from digram.cli.show import show
@@ -112,8 +114,9 @@ def _discard_output() -> None:
 def main(ctx: click.Context) -> None:
     """Byte-pair encoding: learn a vocabulary from text, turn text into ids and ids into text.
 
-    TOK is a vocabulary: a file that `digram train -o TOK` wrote, a tokenizer.json (Hugging Face), a tekken.json
-    (Mistral), a SentencePiece model of type BPE, or a .tiktoken file (which needs --split).
+    TOK is a vocabulary: a file that `digram train -o TOK` wrote, a named encoding (cl100k_base, once `digram fetch
+    cl100k_base` has run), a tokenizer.json (Hugging Face), a tekken.json (Mistral), a SentencePiece model of type BPE,
+    GPT-2's vocab.json or its folder, or a .tiktoken file (which needs --name or --split).
     FILES are text files in UTF-8, folders of them, patterns such as 'notes/**/*.txt', or - for standard input; a file
     is one document. Data goes to standard output; progress and messages go to standard error.
 
@@ -132,5 +135,5 @@ def main(ctx: click.Context) -> None:
         ctx.exit(2)
 
 
-for _command in (train, encode, decode, count, show, inspect):
+for _command in (train, encode, decode, count, show, inspect, convert, fetch):
     main.add_command(_command)

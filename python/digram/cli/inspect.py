@@ -28,7 +28,7 @@ _SHOWN = 60
 def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool, quiet: bool) -> None:
     """Say what a vocabulary is: kind, size, alphabet, split, special tokens, longest tokens, and whether it is sound.
 
-    TOK is a vocabulary that `digram train` or another tool wrote; a .tiktoken file needs --split. A vocabulary is
+    TOK is a vocabulary that `digram train` or another tool wrote, or a named encoding. A vocabulary is
     canonical when each token, encoded by the merges before it, ends in exactly its two parts; missing bytes are those
     that no token stands for, so that texts that hold them cannot be encoded. Control characters and parts of characters
     are escaped.
@@ -38,8 +38,8 @@ def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool
       digram inspect my.digram.json
 
     \b
-    One in tiktoken's format, as JSON for another program:
-      digram inspect cl100k_base.tiktoken --split cl100k --json
+    A named encoding, as JSON for another program:
+      digram inspect cl100k_base --json
     """
     tokenizer = options.load_tokenizer(tok, split, special)
     encoder = tokenizer._encoder

@@ -109,6 +109,8 @@ def explain(error: Exception) -> tuple[str, str] | None:
         return error.format_message(), "`digram COMMAND --help` shows what a command takes"
     # The library's sentences end with the way out: for its callers, in its own words, unless it names no argument.
     sentence, _, way_out = str(error).rpartition(": ")
+    if isinstance(error, (errors.MissingVocabularyError, errors.DownloadError)) and sentence:
+        return sentence, way_out
     if isinstance(error, errors.TextError) and sentence:
         return sentence, "--errors replace goes on, with U+FFFD in place of what is not UTF-8"
     if isinstance(error, errors.UnknownSymbolError) and sentence:

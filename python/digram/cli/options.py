@@ -13,7 +13,7 @@ import click
 from digram import patterns
 from digram.cli.messages import CommandError, warnings_as_lines
 from digram.cli.terminal import write
-from digram.errors import DigramError
+from digram.errors import DigramError, MissingVocabularyError
 
 if TYPE_CHECKING:
     from digram.corpus import Corpus, Document, Errors
@@ -37,6 +37,8 @@ __all__ = [
     "tokenizer",
     "vocabulary",
 ]
+
+_NAME = "digram.name"
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Result = TypeVar("Result")
@@ -66,7 +68,7 @@ allow_special = click.option(
     is_flag=True,
     help="Special tokens in the text become their ids: for text you trust. Without it they are ordinary text.",
 )
-tokenizer = click.option("-t", "--tokenizer", "tok", metavar="TOK", required=True, help="The vocabulary, a file.")
+tokenizer = click.option("-t", "--tokenizer", "tok", metavar="TOK", required=True, help="A file or a named encoding.")
 
 
 def files(required: bool) -> Callable[[Command], Command]:
@@ -96,9 +98,21 @@ def vocabulary(command: Command) -> Command:
         metavar="TEXT[=ID]",
         help="For a .tiktoken file: a special token, with its id or with the next free one. Repeatable.",
     )(command)
+    command = click.option(
+        "--name",
+        metavar="NAME",
+        expose_value=False,
+        callback=_remember_name,
+        help="For a .tiktoken file: the named encoding whose split and special tokens it has, such as cl100k_base.",
+    )(command)
     return click.option(
         "--split", metavar="SPLIT", help="For a .tiktoken file: cl100k, o200k, gpt2 or a regular expression."
     )(command)
+
+
+def _remember_name(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    # Only load_tokenizer asks for it.
+    ctx.meta[_NAME] = value
 
 
 def split_of(value: str) -> str | None:
@@ -115,7 +129,7 @@ def split_of(value: str) -> str | None:
 
 
 def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Tokenizer:
-    """The tokenizer of TOK, with --split and --special where its file lacks them."""
+    """The tokenizer of TOK, with --name, or --split and --special, where its file lacks them."""
     from digram.formats import load
 
     pattern = None if split is None else split_of(split)
@@ -127,10 +141,14 @@ def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Toke
     given = [re.fullmatch(r"(.+)=(\d+)", text, re.DOTALL) for text in special]
     if any(given) and not all(given):
         raise click.BadParameter("give an id (TEXT=ID) to all special tokens, or to none.", param_hint="--special")
+    name = click.get_current_context().meta.get(_NAME)
     try:
         if special and all(given):
-            return load(path, split=pattern, special_tokens={match[1]: int(match[2]) for match in given if match})
-        return load(path, split=pattern, special_tokens=special)
+            specials = {match[1]: int(match[2]) for match in given if match}
+            return load(path, name=name, split=pattern, special_tokens=specials)
+        return load(path, name=name, split=pattern, special_tokens=special)
+    except MissingVocabularyError:
+        raise
     except FileNotFoundError:
         if path.endswith(".tiktoken"):
             raise
@@ -141,10 +159,12 @@ def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Toke
     except (DigramError, OSError):
         raise
     except ValueError as error:
+        if name is not None:
+            raise CommandError(str(error), "--name is for a .tiktoken file, and brings all that it lacks") from None
         if split is None and not special:
             raise CommandError(
                 str(error).partition(": give split=")[0],
-                "--split says it: cl100k for cl100k_base, o200k for o200k_base, gpt2 for r50k_base and p50k_base",
+                "--name cl100k_base says it, if the file is that encoding's; else --split and --special",
             ) from None
         raise CommandError(str(error), "--split and --special are for .tiktoken files, which hold neither") from None
 

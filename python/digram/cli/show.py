@@ -57,8 +57,8 @@ def show(
 
     TEXT is one argument, so put it in quotes; without it, or with -, the text is standard input. White space is visible
     (␣ blank, ⇥ tab, ⏎ line feed), parts of characters and control characters are escaped (\\xNN, \\uNNNN). TOK is a
-    vocabulary that `digram train` or another tool wrote; a .tiktoken file needs --split. --json gives {"tokens":
-    [{"id", "text", "hex"}, ...], "bytes"}.
+    vocabulary that `digram train` or another tool wrote, or a named encoding. --json gives {"tokens": [{"id", "text",
+    "hex"}, ...], "bytes"}.
 
     \b
     A sentence:

@@ -4,56 +4,126 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from digram.errors import FormatError
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
 
-__all__ = ["load"]
+__all__ = ["WRITERS", "load", "save"]
+
+# What `save` takes -> the module that writes it.
+WRITERS = {"digram": "digram", "gpt2": "gpt2", "tiktoken": "tiktoken"}
+
+# How much of a file tells what it is: GPT-2's object begins with a token, and tokens are no longer.
+_START = 4096
 
 
 def load(
-    path: str | os.PathLike[str],
+    source: str | os.PathLike[str],
     *,
+    name: str | None = None,
     split: str | None = None,
     special_tokens: Iterable[str] | Mapping[str, int] = (),
+    download: bool = False,
 ) -> Tokenizer:
-    """The tokenizer of a file, recognised by what it holds: digram's own JSON, `tokenizer.json`, Mistral's tekken JSON,
-    a SentencePiece model of type BPE, or a `.tiktoken` file.
+    """The tokenizer of a file or a folder, told apart by what it holds; or of a named encoding ("cl100k_base").
 
-    A `.tiktoken` file holds neither a split pattern nor special tokens, so `split` must be given for it, and
-    `special_tokens` (marker -> id, or markers that get the ids after the last) may be. digram's own files bring both.
+    Files: digram's own JSON, `tokenizer.json`, Mistral's tekken JSON, a SentencePiece model of type BPE, GPT-2's pair
+    of files, `.tiktoken`.
 
-    FormatError says what is wrong with a file, and where.
+    digram's own files and a `tokenizer.json` bring their split and special tokens. GPT-2's pair of files (either of the
+    two, or their folder) has GPT-2's split unless `split` says otherwise. A `.tiktoken` file holds neither: give
+    `name`, the named encoding whose split and special tokens it has, or `split` and, if there are any, `special_tokens`
+    (marker -> id, or markers that get the ids after the last).
+
+    A named encoding is looked for in the cache folders (see `digram.cache`), or with `name` in the folder `source`. It
+    is downloaded only where `download` is set: see `digram.encodings`.
+
+    FormatError says what is wrong with a file, and where; MissingVocabularyError, a FileNotFoundError, which command
+    fetches a named encoding.
     """
-    from digram.formats import digram as own
-    from digram.formats import tiktoken
+    from digram import encodings
 
+    path = Path(source)
+    given: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
+    if name is not None:
+        if split is not None or special_tokens:
+            raise ValueError(f"name={name!r} brings a split and special tokens: give no others")
+        encoding = encodings.named(name)
+        given = {"split": encoding.split, "special_tokens": encoding.special_tokens}
+    if path.is_dir() and name is not None:
+        return encodings.load(name, folder=path, download=download)
+    if source in encodings.ENCODINGS and not _is_vocabulary(path):
+        if name is not None or split is not None or special_tokens:
+            raise ValueError(
+                f"{source} is a named encoding, with a split and special tokens of its own: give no others"
+            )
+        return encodings.load(os.fspath(source), download=download)
+    return _load_path(path, given)
+
+
+def _is_vocabulary(path: Path) -> bool:
+    """Whether something that has the name of an encoding is a vocabulary all the same."""
+    from digram.formats import gpt2
+
+    if not path.is_dir():
+        return path.exists()
+    try:
+        return bool(gpt2.pair_of(path))
+    except (FileNotFoundError, IsADirectoryError):
+        return False
+
+
+def _load_path(path: Path, given: dict[str, Any]) -> Tokenizer:
+    from digram.formats import gpt2, sentencepiece, tiktoken
+
+    some = {key: value for key, value in given.items() if value}
+    if path.is_dir():
+        return gpt2.load(path, **some)
     with open(path, "rb") as file:
-        raw = file.read(64)
+        raw = file.read(_START)
     start = raw.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if gpt2.is_vocabulary(start) or (start.startswith(b"{") and path.name.endswith(gpt2.VOCABULARIES)):
+        return gpt2.load(path, **some)
     if start.startswith(b"{"):
-        if split is not None or special_tokens:
-            raise ValueError(f"{Path(path)} holds its own split and special tokens: give none")
-        if b'"format"' in raw:  # as digram itself writes it; anything else is parsed to tell
-            return own.load(path)
-        from digram.formats import huggingface, tekken
-
-        data = huggingface.parsed(Path(path))
-        if huggingface.looks_like(data):
-            return huggingface.tokenizer(data, Path(path))
-        return tekken.tokenizer(data, Path(path)) if tekken.looks_like(data) else own.load(path)
-    from digram.formats import sentencepiece
-
+        if some:
+            raise ValueError(f"{path} holds its own split and special tokens: give none")
+        return _load_json(path, start)
     if sentencepiece.looks_like(raw):
-        if split is not None or special_tokens:
-            raise ValueError(f"{Path(path)} holds its own split and special tokens: give none")
+        if some:
+            raise ValueError(f"{path} holds its own split and special tokens: give none")
         return sentencepiece.load(path)
     if tiktoken.looks_like(start):
-        return tiktoken.load(path, split=split, special_tokens=special_tokens)
+        return tiktoken.load(path, **given)
+    if gpt2.looks_like_merges(start):
+        return gpt2.load(path, **some)
     raise FormatError(
-        f"{Path(path)} is no vocabulary that digram reads: neither JSON nor a SentencePiece model nor a .tiktoken file"
+        f"{path} is no vocabulary that digram reads: neither JSON, nor a SentencePiece model, nor a .tiktoken file, "
+        "nor one of GPT-2's two"
     )
+
+
+def _load_json(path: Path, start: bytes) -> Tokenizer:
+    from digram.formats import digram as own
+    from digram.formats import huggingface, tekken
+
+    if b'"format"' in start[:64]:  # as digram itself writes it; anything else is parsed to tell
+        return own.load(path)
+    data = huggingface.parsed(path)
+    if huggingface.looks_like(data):
+        return huggingface.tokenizer(data, path)
+    return tekken.tokenizer(data, path) if tekken.looks_like(data) else own.load(path)
+
+
+def save(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str = "digram") -> None:
+    """Writes a tokenizer in one of the formats of `WRITERS`. FormatWarning says what a format cannot hold.
+
+    ValueError lists the formats; VocabularyError says why a format cannot give the same ids.
+    """
+    if format not in WRITERS:
+        raise ValueError(f"{format!r} is no format that digram writes: the formats are {', '.join(WRITERS)}")
+    import_module(f"digram.formats.{WRITERS[format]}").save(tokenizer, path)

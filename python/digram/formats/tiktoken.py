@@ -6,23 +6,30 @@ import base64
 import binascii
 import os
 import re
+import warnings
 from array import array
 from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from digram.definition import Definition, special_ids
-from digram.errors import FormatError
+from digram.errors import FormatError, FormatWarning, VocabularyError
+from digram.files import whole_file
+from digram.formats.limits import check_plain, flagged
 from digram.patterns import checked
 from digram.tokenizer import Tokenizer
 
-__all__ = ["load", "looks_like"]
+__all__ = ["load", "looks_like", "read", "save"]
 
 _LINE = re.compile(rb"([A-Za-z0-9+/]+={0,2}) ([0-9]{1,10})\r?\n?")
+_LINES = re.compile(rb"(?:[A-Za-z0-9+/]+={0,2} [0-9]{1,9}\r?\n)*+")
 
 
 def looks_like(start: bytes) -> bool:
     """Whether a file that starts so is a `.tiktoken` file."""
-    return _LINE.match(start) is not None
+    match = _LINE.match(start)
+    return match is not None and len(match[1]) % 4 == 0
 
 
 def load(
@@ -38,25 +45,88 @@ def load(
     if split is None:
         raise ValueError(
             f"{Path(path)} does not say how text is split: give split=, a name of digram.patterns "
-            '("cl100k" for cl100k_base, "o200k" for o200k_base, "gpt2" for r50k_base) or a regular expression'
+            '("cl100k" for cl100k_base, "o200k" for o200k_base, "gpt2" for r50k_base) or a regular expression, '
+            'or name=, a named encoding such as "cl100k_base"'
         )
-    tokens, ids = [], array("I")
-    with open(path, "rb") as file:
-        for number, line in enumerate(file, 1):
-            match = _LINE.fullmatch(line)
-            if match is None:
-                if not line.strip():
-                    continue
-                raise FormatError(f"line {number} of {Path(path)} is no base64 token and rank: {line[:60]!r}")
-            try:
-                tokens.append(base64.b64decode(match[1], validate=True))
-            except binascii.Error as error:
-                raise FormatError(f"line {number} of {Path(path)} holds a token that is not base64: {error}") from None
-            id = int(match[2])
-            if id >= 1 << 31:
-                raise FormatError(f"line {number} of {Path(path)} has the rank {id}, which is above 2^31 - 1")
-            ids.append(id)
+    return read(Path(path).read_bytes(), str(Path(path)), split=split, special_tokens=special_tokens)
+
+
+def read(
+    data: bytes, where: str, *, split: str | None, special_tokens: Iterable[str] | Mapping[str, int] = ()
+) -> Tokenizer:
+    """As `load`, of what a file holds; `where` names it in messages."""
+    tokens, ids = _parse(data, where)
     specials = special_ids(special_tokens, max(ids, default=-1) + 1)
-    return Tokenizer(
-        Definition(kind="ranks", tokens=tuple(tokens), ids=ids, split=checked(split), special_tokens=specials)
-    )
+    return Tokenizer(Definition(kind="ranks", tokens=tokens, ids=ids, split=checked(split), special_tokens=specials))
+
+
+def _parse(data: bytes, where: str) -> tuple[tuple[bytes, ...], array[int]]:
+    if _LINES.fullmatch(data):
+        fields = data.split()
+        try:
+            tokens = tuple(map(partial(binascii.a2b_base64, strict_mode=True), fields[0::2]))
+            return tokens, array("I", map(int, fields[1::2]))
+        except binascii.Error:
+            pass  # and now to the line
+    found, ids = [], array("I")
+    for number, line in enumerate(data.split(b"\n"), 1):
+        match = _LINE.fullmatch(line)
+        if match is None:
+            if not line.strip():
+                continue
+            raise FormatError(f"line {number} of {where} is no base64 token and rank: {line[:60]!r}")
+        try:
+            found.append(base64.b64decode(match[1], validate=True))
+        except binascii.Error as error:
+            raise FormatError(f"line {number} of {where} holds a token that is not base64: {error}") from None
+        id = int(match[2])
+        if id >= 1 << 31:
+            raise FormatError(f"line {number} of {where} has the rank {id}, which is above 2^31 - 1")
+        ids.append(id)
+    return tuple(found), ids
+
+
+def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
+    """Writes the tokens with their ids as ranks, in the order of the ids.
+
+    FormatWarning says what the file cannot hold: the split and the special tokens, which are given when it is loaded.
+    VocabularyError where ranked bytes would give other ids.
+    """
+    ranked = ranks(tokenizer)
+    with whole_file(path) as file:
+        file.write(b"".join(base64.b64encode(token) + b" %d\n" % id for id, token in ranked))
+    left_out = [f"the split ({tokenizer.split})"] if tokenizer.split is not None else []
+    left_out += [f"{len(tokenizer.special_tokens)} special tokens"] if tokenizer.special_tokens else []
+    left_out += flagged(tokenizer._definition)
+    if left_out:
+        warnings.warn(
+            f"{Path(path)} does not hold {' nor '.join(left_out)}, for which a .tiktoken file has no place: "
+            "give split= and special_tokens= when it is loaded",
+            FormatWarning,
+            stacklevel=3,
+        )
+
+
+def ranks(tokenizer: Tokenizer) -> list[tuple[int, bytes]]:
+    """(id, bytes) of all tokens but the special ones, by id, where ranked bytes give the same ids as `tokenizer`.
+
+    VocabularyError says why they would not.
+    """
+    check_plain(tokenizer._definition, "a .tiktoken file")
+    if tokenizer.alphabet != "bytes":
+        raise VocabularyError(
+            "ranked bytes cannot hold a character alphabet: train with alphabet='bytes' for this format"
+        )
+    if tokenizer._definition.kind != "ranks":
+        if tokenizer.not_canonical:
+            raise VocabularyError(
+                f"ranked bytes would give other ids: {len(tokenizer.not_canonical)} tokens are not canonical "
+                f"(the first is id {tokenizer.not_canonical[0]})"
+            )
+        merged = list(tokenizer.merges.values())
+        if any(later < earlier for earlier, later in pairwise(merged)):
+            raise VocabularyError("ranked bytes would give other ids: the ids of the merges are not in their order")
+    ranked = [(id, token) for id, token in tokenizer.vocab.items() if not tokenizer.is_special(id)]
+    if not all(token for _, token in ranked) or len({token for _, token in ranked}) != len(ranked):
+        raise VocabularyError("ranked bytes cannot hold a token that is empty, nor two with the same bytes")
+    return ranked

@@ -4,10 +4,13 @@ mod added;
 mod batch;
 mod decode;
 mod decoder;
+mod spans;
+mod unstable;
 
 pub use added::{AddedToken, Allowed};
 pub use batch::{Batch, RUN, work_of};
 pub use decoder::{Decoder, Step as DecoderStep};
+pub use spans::{Spanned, character_spans};
 
 use crate::error::{Error, Place, Result};
 use crate::merge::{Scratch, merge_symbols_until};
@@ -170,7 +173,7 @@ impl Encoder {
             out.extend_from_slice(&self.around.template.0);
         }
         self.for_each_part(document, options, &mut |part| match part {
-            Part::Token(id) => {
+            Part::Token(id, _) => {
                 out.push(id);
                 Ok(())
             }
@@ -194,7 +197,7 @@ impl Encoder {
         }
         self.for_each_part(document, options, &mut |part| {
             match part {
-                Part::Token(_) => count += 1,
+                Part::Token(..) => count += 1,
                 Part::Piece(piece, offset) => {
                     ids.clear();
                     pieces.append(piece, offset, &mut ids)?;
@@ -213,7 +216,7 @@ impl Encoder {
             return Err(Error::DisallowedSpecial { marker, place: Place::Byte(place.start) });
         }
         let allowed = options.allowed.unwrap_or(&self.always);
-        if !(self.around.normalizer.is_empty() && allowed.is_plain() && !self.splitter.changes_text()) {
+        if !self.keeps_text(allowed) {
             return self.for_each_part_of_changed(document, allowed, each);
         }
         let mut done = 0;
@@ -222,10 +225,15 @@ impl Encoder {
             self.splitter
                 .for_each_piece_within(document, text, |p| each(Part::Piece(&document[p.clone()], p.start)))?;
             done = place.end;
-            each(Part::Token(id))?;
+            each(Part::Token(id, done))?;
         }
         let text = done..document.len();
         self.splitter.for_each_piece_within(document, text, |p| each(Part::Piece(&document[p.clone()], p.start)))
+    }
+
+    /// Whether pieces are stretches of the document, as it is.
+    fn keeps_text(&self, allowed: &Allowed) -> bool {
+        self.around.normalizer.is_empty() && allowed.is_plain() && !self.splitter.changes_text()
     }
 
     /// [`Self::for_each_part`] where text is not what it was: a document at a time, well-formed stretch by stretch.
@@ -264,14 +272,14 @@ impl Encoder {
     ) -> Result<()> {
         allowed.before.for_each_stretch(text, &mut |stretch| {
             let stretch = match stretch {
-                Stretch::Token(id) => return each(Part::Token(id)),
+                Stretch::Token(id) => return each(Part::Token(id, base)),
                 Stretch::Text(range) => range,
             };
             let (original, start) = (&text[stretch.clone()], base + stretch.start);
             let normal = self.around.normalizer.apply(original)?;
             allowed.after.for_each_stretch(&normal, &mut |stretch| {
                 let range = match stretch {
-                    Stretch::Token(id) => return each(Part::Token(id)),
+                    Stretch::Token(id) => return each(Part::Token(id, base)),
                     Stretch::Text(range) => range,
                 };
                 let first = start == 0 && range.start == 0;
@@ -309,7 +317,8 @@ fn placed(error: Error, original: &str, start: usize) -> Error {
 }
 
 enum Part<'a> {
-    Token(u32),
+    /// An added token, and where it ends; of a text that is changed, any place.
+    Token(u32, usize),
     /// The bytes of a piece, and where it begins.
     Piece(&'a [u8], usize),
 }

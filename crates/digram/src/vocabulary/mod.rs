@@ -112,6 +112,13 @@ impl Vocabulary {
         }
     }
 
+    /// The id that stands in for symbols that have no token, if one does.
+    pub(crate) fn unknown_id(&self) -> Option<u32> {
+        match &self.symbols {
+            Symbols::Bytes(_, fallback) | Symbols::Characters { unknown: fallback, .. } => fallback.token,
+        }
+    }
+
     /// Whether the base symbols are bytes.
     pub fn is_of_bytes(&self) -> bool {
         matches!(self.symbols, Symbols::Bytes(..))

@@ -1,0 +1,325 @@
+"""GPT-2's pair of files: a JSON object from token to id, and the merges in order, a line for each.
+
+The object is called vocab.json or encoder.json, the list of merges merges.txt or vocab.bpe. Both spell bytes as
+characters: a printable one as itself, the others as U+0100 and up (openai/gpt-2, encoder.py: bytes_to_unicode). Only
+`\\n` and `\\r\\n` end a line of the merges; a first line `#version: ...` may be there.
+
+The format belongs to GPT-2's split pattern, which the files do not hold; models that use the files with another one are
+loaded with `split=`. An entry of the object that is no byte and that no merge makes is a special token.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import warnings
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from digram import patterns
+from digram.definition import Definition, special_ids
+from digram.errors import FormatError, FormatWarning, MissingVocabularyError, VocabularyError
+from digram.files import written_whole
+from digram.formats.limits import check_plain, flagged
+from digram.patterns import checked
+from digram.tokenizer import Tokenizer
+
+__all__ = ["CHARACTER_OF", "VOCABULARIES", "is_vocabulary", "load", "looks_like_merges", "pair_of", "read", "save"]
+
+_PRINTABLE = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+_ORDER = [*_PRINTABLE, *(byte for byte in range(256) if byte not in set(_PRINTABLE))]
+
+# Byte -> the character that spells it, in the order of GPT-2's first 256 ids; and back.
+CHARACTER_OF = {byte: chr(byte if i < len(_PRINTABLE) else 256 + i - len(_PRINTABLE)) for i, byte in enumerate(_ORDER)}
+BYTE_OF = {character: byte for byte, character in CHARACTER_OF.items()}
+
+VOCABULARIES = ("vocab.json", "encoder.json")
+_MERGES = ("merges.txt", "vocab.bpe")
+_SIBLINGS = {
+    "vocab.json": _MERGES,
+    "encoder.json": _MERGES[::-1],
+    "merges.txt": VOCABULARIES,
+    "vocab.bpe": VOCABULARIES[::-1],
+}
+
+# The beginning of an object whose values are numbers, however far it goes.
+_STRING = rb'"(?:[^"\\]|\\.)*+'
+_ENTRY = rb'%b"\s*:\s*[0-9]++\s*' % _STRING
+_CUT_OFF = rb'%b\\?(?:"\s*(?::\s*)?)?' % _STRING
+_OBJECT_OF_IDS = re.compile(rb"\{\s*(?:%b,\s*)*+(?:%b\}?\s*|%b)?" % (_ENTRY, _ENTRY, _CUT_OFF), re.DOTALL)
+_MERGE = re.compile(rb"#version|[^ \n]+ [^ \n]+\r?\n")
+
+
+def is_vocabulary(start: bytes) -> bool:
+    """Whether a file that starts so may be an object from token to id; `start` may end anywhere."""
+    return re.search(rb"[0-9]", start) is not None and _OBJECT_OF_IDS.fullmatch(start) is not None
+
+
+def looks_like_merges(start: bytes) -> bool:
+    """Whether a file that starts so may be a list of merges."""
+    return _MERGE.match(start) is not None
+
+
+def pair_of(path: Path) -> tuple[Path, Path]:
+    """(vocabulary, merges): the two files of a folder, or a file and the one that belongs to it.
+
+    MissingVocabularyError names the one that is missing; FormatError, where the name does not say which that is;
+    IsADirectoryError, where the folder has neither.
+    """
+    if path.is_dir():
+        if not any((path / name).exists() for name in _SIBLINGS):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        return _in_folder(path, VOCABULARIES), _in_folder(path, _MERGES)
+    ending = next((name for name in _SIBLINGS if path.name.endswith(name)), None)
+    if ending is None:
+        raise FormatError(
+            f"{path} may be one of GPT-2's pair of files, but the other cannot be told by its name: call them "
+            "vocab.json and merges.txt, and load either or their folder"
+        )
+    others = [path.with_name(path.name.removesuffix(ending) + name) for name in _SIBLINGS[ending]]
+    for other in others:
+        if other.exists():
+            return (path, other) if ending in VOCABULARIES else (other, path)
+    raise _missing(
+        others[0].name,
+        f"{path} is one of GPT-2's pair of files, and the other is missing: "
+        f"put {others[0].name} (or {others[1].name}) beside it",
+    )
+
+
+def _in_folder(folder: Path, names: tuple[str, ...]) -> Path:
+    for name in names:
+        if (folder / name).exists():
+            return folder / name
+    raise _missing(names[0], f"{folder} lacks {' or '.join(names)}: GPT-2's vocabulary is a pair of files")
+
+
+def _missing(name: str, message: str) -> MissingVocabularyError:
+    return MissingVocabularyError(errno.ENOENT, message, name)
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    split: str | None = "gpt2",
+    special_tokens: Iterable[str] | Mapping[str, int] = (),
+) -> Tokenizer:
+    """The tokenizer of a folder that holds the pair, or of either file, which finds the other.
+
+    `split` is the pattern, for models whose pattern is not GPT-2's. `special_tokens` are more of them, or say which ids
+    those of the file have.
+
+    FormatError names the line of a merge that is none, or whose parts have no id.
+    """
+    vocabulary, merges = pair_of(Path(path))
+    where = f"{vocabulary} with {merges}"
+    return read(merges.read_bytes(), vocabulary.read_bytes(), where, split=split, special_tokens=special_tokens)
+
+
+def read(
+    merges: bytes,
+    vocabulary: bytes,
+    where: str,
+    *,
+    split: str | None = "gpt2",
+    special_tokens: Iterable[str] | Mapping[str, int] = (),
+) -> Tokenizer:
+    """As `load`, of what the two files hold; `where` names them in messages."""
+    split = checked(split)
+    ids = _ids(vocabulary, where)
+    base = {CHARACTER_OF[byte]: bytes([byte]) for byte in _ORDER if CHARACTER_OF[byte] in ids}
+    spelling = dict(base)
+    flat = array("I")
+    made = array("I")
+    for number, left, right in _merges(merges, where):
+        for part in (left, right):
+            if part not in spelling:
+                raise FormatError(
+                    f"line {number} of the merges of {where} uses {part!r}, which is neither a byte nor made by an "
+                    "earlier line"
+                )
+        token = left + right
+        if token not in ids:
+            raise FormatError(f"line {number} of the merges of {where} makes {token!r}, which the vocabulary lacks")
+        spelling[token] = spelling[left] + spelling[right]
+        flat.extend((ids[left], ids[right]))
+        made.append(ids[token])
+    specials = {_marker(token): id for token, id in ids.items() if token not in spelling}
+    for marker, id in special_ids(special_tokens, max(ids.values(), default=-1) + 1).items():
+        # One that the file has keeps its id, unless an id is given.
+        if isinstance(special_tokens, Mapping) or marker not in specials:
+            specials[marker] = id
+    tokens = {ids[token]: value for token, value in spelling.items()}
+    if len(tokens) != len(spelling):
+        raise FormatError(f"the vocabulary of {where} gives two tokens the same id")
+    return _tokenizer(where, tokens, flat, made, split, specials)
+
+
+def _tokenizer(
+    where: str,
+    tokens: dict[int, bytes],
+    merges: array[int],
+    made: array[int],
+    split: str | None,
+    specials: Mapping[str, int],
+) -> Tokenizer:
+    """Merges where the ids are digram's own, ranked bytes where these give the same ids, else pairs in general."""
+    if all(tokens.get(byte) == bytes([byte]) for byte in range(256)) and list(made) == list(
+        range(256, 256 + len(made))
+    ):
+        return Tokenizer(Definition(kind="merges", merges=merges, split=split, special_tokens=specials))
+    ordered = sorted(tokens)
+    tokenizer = Tokenizer(
+        Definition(
+            kind="ranks",
+            tokens=tuple(tokens[id] for id in ordered),
+            ids=array("I", ordered),
+            split=split,
+            special_tokens=specials,
+        )
+    )
+    pairs = zip(merges[0::2], merges[1::2], strict=True)
+    if not tokenizer.not_canonical and list(tokenizer.merges.items()) == list(zip(pairs, made, strict=True)):
+        return tokenizer
+    triples = array("I", bytes(12 * len(made)))
+    triples[0::3], triples[1::3], triples[2::3] = merges[0::2], merges[1::2], made
+    return Tokenizer(replace(tokenizer._definition, kind="pairs", merges=triples))
+
+
+def _ids(data: bytes, where: str) -> dict[str, int]:
+    try:
+        ids: Any = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once)
+    except UnicodeDecodeError as error:
+        raise FormatError(f"the vocabulary of {where} is not UTF-8 at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise FormatError(
+            f"the vocabulary of {where} is not JSON at line {error.lineno}, column {error.colno}: {error.msg}; "
+            "is it cut off?"
+        ) from None
+    except (RecursionError, _Repeated) as error:
+        raise FormatError(f"the vocabulary of {where} is no object from token to id: {error}") from None
+    if not isinstance(ids, dict):
+        raise FormatError(f"the vocabulary of {where} must be an object from token to id")
+    for token, id in ids.items():
+        if type(id) is not int or not 0 <= id < 1 << 31:
+            raise FormatError(
+                f"the vocabulary of {where} gives {token!r} the id {id!r:.60}, which is no number from 0 on"
+            )
+    return ids
+
+
+class _Repeated(ValueError):
+    pass
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    ids = dict(pairs)
+    if len(ids) != len(pairs):
+        twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+        raise _Repeated(f"{twice!r} stands in it twice")
+    return ids
+
+
+def _merges(data: bytes, where: str) -> Iterable[tuple[int, str, str]]:
+    """(line, left, right) of each merge."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"the merges of {where} are not UTF-8 at byte {error.start}") from None
+    lines = text.split("\n")
+    first = 1 if lines[0].startswith("#version") else 0
+    while len(lines) > first and not lines[-1].rstrip("\r"):
+        lines.pop()
+    seen: set[str] = set()
+    for number, line in enumerate(lines[first:], first + 1):
+        line = line.removesuffix("\r")
+        left, _, right = line.partition(" ")
+        if not left or not right or " " in right:
+            raise FormatError(
+                f"line {number} of the merges of {where} is not two tokens with a blank between: {line[:60]!r}"
+            )
+        if line in seen:
+            raise FormatError(f"line {number} of the merges of {where} repeats an earlier one: {line[:60]!r}")
+        seen.add(line)
+        yield number, left, right
+
+
+def _marker(token: str) -> str:
+    """The text of a special token: spelt as bytes where that gives a text, else as it stands."""
+    if all(character in BYTE_OF for character in token):
+        try:
+            return bytes(BYTE_OF[character] for character in token).decode()
+        except UnicodeDecodeError:
+            pass
+    return token
+
+
+def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
+    """Writes the pair into the folder `path`, or as `path` and the file that belongs to it where it has such a name.
+
+    FormatWarning says what the files cannot hold: a split that is not GPT-2's, a special token that reads as another.
+    VocabularyError where no pair of files gives the same ids.
+    """
+    vocabulary, merges = _names(Path(path))
+    check_plain(tokenizer._definition, "a pair of GPT-2's files")
+    if tokenizer.alphabet != "bytes":
+        raise VocabularyError(
+            "GPT-2's files cannot hold a character alphabet: train with alphabet='bytes' for this format"
+        )
+    spelt: dict[int, str] = {}
+    ids: dict[str, int] = {}
+    for id, token in tokenizer.vocab.items():
+        if not tokenizer.is_special(id):
+            spelt[id] = "".join(map(CHARACTER_OF.__getitem__, token))
+            ids[spelt[id]] = id
+    if tokenizer._definition.whole and tokenizer.not_canonical:
+        raise VocabularyError(
+            "GPT-2's files would give other ids: here a piece that is a token is taken whole, which "
+            f"{len(tokenizer.not_canonical)} tokens need"
+        )
+    pairs = tokenizer.merges  # VocabularyError where ranked bytes or a list are not canonical
+    if len(ids) != len(spelt) or "" in ids:
+        raise VocabularyError("GPT-2's files cannot hold a token that is empty, nor two with the same bytes")
+    if any(len(spelt[id]) > 1 for id in spelt.keys() - set(pairs.values())):
+        raise VocabularyError("GPT-2's files cannot hold a token that no merge makes")
+    lost = []
+    for marker, id in tokenizer.special_tokens.items():
+        written = marker if _marker(marker) == marker else "".join(map(CHARACTER_OF.__getitem__, marker.encode()))
+        if written in ids or _marker(written) != marker or len(written) == 1:
+            lost.append(marker)
+        else:
+            ids[written] = id
+    for file in (vocabulary, merges):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    with written_whole(vocabulary) as text:
+        json.dump(dict(sorted(ids.items(), key=lambda item: item[1])), text)
+    with written_whole(merges) as text:
+        text.write("#version: 0.2\n")
+        text.writelines(f"{spelt[left]} {spelt[right]}\n" for left, right in pairs)
+    left_out = flagged(tokenizer._definition)
+    if tokenizer.pattern not in (patterns.GPT2, _TIKTOKENS_GPT2):
+        left_out.append(f"the split ({tokenizer.split}): give split= when it is loaded")
+    if lost:
+        left_out.append(
+            f"the special tokens {lost}, which would be read as others: give special_tokens= when it is loaded"
+        )
+    if left_out:
+        warnings.warn(f"{vocabulary} and {merges} do not hold {'; nor '.join(left_out)}", FormatWarning, stacklevel=3)
+
+
+# GPT-2's pattern as tiktoken spells it: it cuts every text alike.
+_TIKTOKENS_GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
+
+
+def _names(path: Path) -> tuple[Path, Path]:
+    ending = None if path.is_dir() else next((name for name in _SIBLINGS if path.name.endswith(name)), None)
+    if ending is None:
+        return path / VOCABULARIES[0], path / _MERGES[0]
+    other = path.with_name(path.name.removesuffix(ending) + _SIBLINGS[ending][0])
+    return (path, other) if ending in VOCABULARIES else (other, path)

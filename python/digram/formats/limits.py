@@ -1,0 +1,31 @@
+"""What a vocabulary of a `tokenizer.json` has beyond tokens, merges, a split and special tokens."""
+
+from __future__ import annotations
+
+from digram.definition import Definition
+from digram.errors import VocabularyError
+
+__all__ = ["check_plain", "flagged"]
+
+
+def check_plain(definition: Definition, format: str) -> None:
+    """VocabularyError names what decides about ids or text and has no place in a `format` of tokens and merges."""
+    there = {
+        "a normalizer": definition.normalizer,
+        "a split of several steps": definition.steps,
+        "a decoder": definition.decoder,
+        "tokens that stand in for unknown symbols": definition.unknown_id is not None or definition.byte_ids,
+        "added tokens that always match": any(not token.special for token in definition.added_tokens),
+    }
+    named = [name for name, present in there.items() if present]
+    if named:
+        raise VocabularyError(f"{format} cannot hold {', '.join(named)}, and would give other ids: keep tokenizer.json")
+
+
+def flagged(definition: Definition) -> list[str]:
+    """What is lost of special tokens where only their ids are kept: flags, and the ids around a text."""
+    flags = sum(bool(token.flags.replace("special", "").strip()) for token in definition.added_tokens)
+    return [
+        *([f"the flags of {flags} special tokens (lstrip, rstrip, single_word, normalized)"] if flags else []),
+        *(["the ids that add_special_tokens puts around a text"] if any(definition.template) else []),
+    ]
