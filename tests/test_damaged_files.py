@@ -106,7 +106,7 @@ def test_every_key_may_be_missing_or_of_a_wrong_type(file, tmp_path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"kind": "unigram"}, '"kind" of .* must be one of merges, ranks, list, pairs'),
+        ({"kind": "unigram"}, '"kind" of .* must be "merges", "ranks", "list" or "pairs"'),
         ({"alphabet": "words"}, '"alphabet" of'),
         ({"unknown": "<none>"}, "<none>"),
         ({"special_tokens": {"<s>": -1}}, '"special_tokens" of'),
@@ -190,7 +190,8 @@ def test_a_cut_is_told_by_line_and_column(tmp_path):
         (b"null", "no vocabulary"),
         (b'"text"', "no vocabulary"),
         (b"hello, world", "no vocabulary"),
-        (b'{"model": {"type": "BPE"}}', "model.vocab of .* must be an object"),
+        (b'{"model": 3}', 'lacks "format"'),
+        (b'{"model": {"type": "BPE"}}', "model.vocab of .* must be an object, not null"),
         (b'{"format": "other"}', 'lacks "format"'),
         (b'{"format": "digram", "format": "digram"}', '"format" stands in it twice'),
         (b'{"a": {"b": 1, "b": 2}}', '"b" stands in it twice'),

@@ -183,7 +183,7 @@ def _pairs(check: _Check, alphabet: str) -> dict[str, Any]:
 
 def _definition(check: _Check) -> Definition:
     kinds = ("merges", "ranks", "list", "pairs")
-    kind = check("kind", str, lambda v: v in kinds, f"one of {', '.join(kinds)}")
+    kind = check("kind", str, lambda v: v in kinds, '"merges", "ranks", "list" or "pairs"')
     alphabet = check("alphabet", str, lambda v: v in ("bytes", "characters"), '"bytes" or "characters"')
     split = check("split", (dict, type(None)))
     if split is not None:

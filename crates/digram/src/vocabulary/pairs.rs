@@ -25,6 +25,9 @@ pub struct Pairs<'a> {
     pub unknown: Fallback,
 }
 
+/// A rank, and (left id, right id, new id).
+type Ranked = (u32, (u32, u32, u32));
+
 impl Vocabulary {
     /// A vocabulary of pairs in general. A special token may also be one of `tokens`, where the two spell the same.
     ///
@@ -65,9 +68,8 @@ impl Vocabulary {
                 Err(missing) => return Err(no_token(rank, missing)),
             }
         }
-        let counted = |&(rank, merge): &(u32, (u32, u32, u32))| {
-            table.merge(merge.0, merge.1, 0).is_some_and(|found| found.rank == rank)
-        };
+        let counted =
+            |&(rank, merge): &Ranked| table.merge(merge.0, merge.1, 0).is_some_and(|found| found.rank == rank);
         let mut merges: Vec<_> = (0..).zip(pairs.merges.iter().copied()).filter(counted).collect();
         let symbols = Symbols::of_tokens(pairs);
         if !pairs.ranked.is_empty() {
@@ -111,12 +113,7 @@ fn no_token(rank: u32, id: u32) -> Error {
 
 /// Which tokens are canonical, and so encode to themselves: base symbols, and each token that, encoded with ranks below that of
 /// one of its merges, ends in the two parts of that merge, which are canonical themselves.
-fn self_encoding(
-    rules: &PairTable,
-    merges: &[(u32, (u32, u32, u32))],
-    n: usize,
-    symbols: &Symbols,
-) -> (Vec<bool>, Vec<Parts>) {
+fn self_encoding(rules: &PairTable, merges: &[Ranked], n: usize, symbols: &Symbols) -> (Vec<bool>, Vec<Parts>) {
     let mut reached = vec![false; n];
     symbols.for_each_id(|id| reached[id as usize] = true);
     let mut parts = vec![Parts::default(); n];
@@ -278,6 +275,36 @@ mod tests {
             want.sort_unstable();
             want.dedup();
             prop_assert_eq!(vocabulary.not_canonical(), want);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ranked_tokens_merge_by_what_they_spell((tokens, _) in cases(), text in "[ab]{0,12}", seed: u64) {
+            // Any order of the longer tokens.
+            let mut ranked: Vec<u32> = (0..tokens.len() as u32).filter(|&id| tokens[id as usize].len() > 1).collect();
+            ranked.sort_by_key(|&id| (u64::from(id) + 1).wrapping_mul(seed | 1));
+            let spelt: Vec<(&[u8], u32)> = tokens.iter().map(String::as_bytes).zip(0..).collect();
+            let pairs = Pairs {
+                tokens: &spelt, merges: &[], ranked: &ranked, characters: true, whole: false, unknown: Fallback::default(),
+            };
+            let vocabulary = Vocabulary::from_pairs(&pairs, &[]).unwrap();
+            let mut got = Vec::new();
+            vocabulary.append_symbols(text.as_bytes(), 0, &mut got).unwrap();
+            merge_symbols(&vocabulary, &mut got, 0, &mut Scratch::default());
+            let rank = |text: &str| ranked.iter().position(|&id| tokens[id as usize] == text);
+            let mut parts: Vec<String> = text.chars().map(String::from).collect();
+            while let Some((_, at)) =
+                parts.windows(2).enumerate().filter_map(|(at, two)| rank(&two.concat()).map(|rank| (rank, at))).min()
+            {
+                let joined = parts[at..at + 2].concat();
+                parts.splice(at..at + 2, [joined]);
+            }
+            let spelling: Vec<&str> = got.iter().map(|&id| tokens[id as usize].as_str()).collect();
+            prop_assert_eq!(spelling, parts);
+            if let Some(id) = vocabulary.whole_piece(text.as_bytes()) {
+                prop_assert_eq!(got, [id]);
+            }
         }
     }
 
