@@ -190,7 +190,7 @@ def test_a_cut_is_told_by_line_and_column(tmp_path):
         (b"null", "no vocabulary"),
         (b'"text"', "no vocabulary"),
         (b"hello, world", "no vocabulary"),
-        (b'{"model": 3}', 'lacks "format"'),
+        (b'{"model": 3}', "one of GPT-2's pair of files"),  # a token and its id
         (b'{"model": {"type": "BPE"}}', "model.vocab of .* must be an object, not null"),
         (b'{"format": "other"}', 'lacks "format"'),
         (b'{"format": "digram", "format": "digram"}', '"format" stands in it twice'),

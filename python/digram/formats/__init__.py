@@ -90,12 +90,10 @@ def _load_path(path: Path, given: dict[str, Any]) -> Tokenizer:
     if gpt2.is_vocabulary(start) or (start.startswith(b"{") and path.name.endswith(gpt2.VOCABULARIES)):
         return gpt2.load(path, **some)
     if start.startswith(b"{"):
-        if some:
-            raise ValueError(f"{path} holds its own split and special tokens: give none")
+        _none_given(path, some)
         return _load_json(path, start)
     if sentencepiece.looks_like(raw):
-        if some:
-            raise ValueError(f"{path} holds its own split and special tokens: give none")
+        _none_given(path, some)
         return sentencepiece.load(path)
     if tiktoken.looks_like(start):
         return tiktoken.load(path, **given)
@@ -105,6 +103,11 @@ def _load_path(path: Path, given: dict[str, Any]) -> Tokenizer:
         f"{path} is no vocabulary that digram reads: neither JSON, nor a SentencePiece model, nor a .tiktoken file, "
         "nor one of GPT-2's two"
     )
+
+
+def _none_given(path: Path, given: dict[str, Any]) -> None:
+    if given:
+        raise ValueError(f"{path} holds its own split and special tokens: give none")
 
 
 def _load_json(path: Path, start: bytes) -> Tokenizer:

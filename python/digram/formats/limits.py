@@ -14,6 +14,7 @@ def check_plain(definition: Definition, format: str) -> None:
         "a normalizer": definition.normalizer,
         "a split of several steps": definition.steps,
         "a decoder": definition.decoder,
+        "ranks of tokens that any two neighbours may spell": len(definition.ranked) > 0 and not definition.whole,
         "tokens that stand in for unknown symbols": definition.unknown_id is not None or definition.byte_ids,
         "added tokens that always match": any(not token.special for token in definition.added_tokens),
     }

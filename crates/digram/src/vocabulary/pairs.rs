@@ -128,9 +128,6 @@ fn self_encoding(rules: &PairTable, merges: &[Ranked], n: usize, symbols: &Symbo
     (reached, parts)
 }
 
-/// A rank, and the merge (left, right, new id) that has it.
-type Ranked = (u32, (u32, u32, u32));
-
 /// A rule of the same rank for every split of each ranked token into base symbols or ranked tokens.
 fn ranked_merges(pairs: &Pairs, tokens: &Tokens, symbols: &Symbols) -> Result<Vec<Ranked>> {
     if !pairs.merges.is_empty() {
