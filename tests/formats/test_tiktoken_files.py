@@ -47,9 +47,8 @@ def test_f08_there_and_back(tmp_path, tok, oracle):
         digram.load(tmp_path / "pair", split=tok.split).save(tmp_path / "third.tiktoken", "tiktoken")
     assert (tmp_path / "third.tiktoken").read_bytes() == (tmp_path / "my.tiktoken").read_bytes()
 
-    import tiktoken.load
-
     import tiktoken
+    import tiktoken.load
 
     ranks = tiktoken.load.load_tiktoken_bpe(str(tmp_path / "my.tiktoken"))
     other = tiktoken.Encoding("my", pat_str=tok.pattern, mergeable_ranks=ranks, special_tokens=dict(tok.special_tokens))
