@@ -1,26 +1,11 @@
 //! Splitting by patterns of one's own, which the general regex engine serves: no byte lost, no panic, errors that say where.
 
+mod support;
+
+use digram::Error;
 use digram::split::Splitter;
-use digram::{Error, Result};
 use proptest::prelude::*;
-use std::ops::Range;
-
-/// The pieces of `document`, checked to be its bytes, none lost, none twice, none of them empty.
-fn pieces(splitter: &Splitter, document: &[u8]) -> Result<Vec<Range<usize>>> {
-    let (mut pieces, mut at) = (Vec::new(), 0);
-    splitter.for_each_piece(document, |piece| {
-        assert!(piece.start == at && piece.end > at, "{piece:?} after byte {at}");
-        at = piece.end;
-        pieces.push(piece);
-        Ok(())
-    })?;
-    assert_eq!(at, document.len());
-    Ok(pieces)
-}
-
-fn strings<'a>(splitter: &Splitter, text: &'a str) -> Vec<&'a str> {
-    pieces(splitter, text.as_bytes()).unwrap().into_iter().map(|piece| &text[piece]).collect()
-}
+use support::{pieces, strings};
 
 #[test]
 fn a_pattern_of_ones_own_keeps_every_byte() {

@@ -1,10 +1,13 @@
 //! Splitting, against the general regex engine of the same pattern and against slow twins.
 
+mod support;
+
+use digram::Error;
 use digram::split::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, Splitter, named};
-use digram::{Error, Result};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::time::{Duration, Instant};
+use support::{pieces, strings};
 
 /// Every spelling that has a scanner.
 const SCANNED: [(&str, &str); 5] = [
@@ -30,23 +33,6 @@ fn pairs() -> Vec<Pair> {
             Pair { scanner, regex: fancy_regex::Regex::new(pattern).unwrap() }
         })
         .collect()
-}
-
-/// The pieces of `document`, checked to be its bytes, none lost, none twice, none of them empty.
-fn pieces(splitter: &Splitter, document: &[u8]) -> Result<Vec<Range<usize>>> {
-    let (mut pieces, mut at) = (Vec::new(), 0);
-    splitter.for_each_piece(document, |piece| {
-        assert!(piece.start == at && piece.end > at, "{piece:?} after byte {at}");
-        at = piece.end;
-        pieces.push(piece);
-        Ok(())
-    })?;
-    assert_eq!(at, document.len());
-    Ok(pieces)
-}
-
-fn strings<'a>(splitter: &Splitter, text: &'a str) -> Vec<&'a str> {
-    pieces(splitter, text.as_bytes()).unwrap().into_iter().map(|piece| &text[piece]).collect()
 }
 
 impl Pair {

@@ -37,15 +37,14 @@ impl Encoder {
             }
             return Ok(());
         }
-        let strings: Result<Vec<Vec<u8>>> = kept
-            .map(|id| match (self.added_by_id.get(&id), tokens.bytes(id)) {
-                (Some(text), _) => Ok(text.clone()),
-                (_, Some(bytes)) if self.vocabulary.is_of_bytes() => Ok(byte_characters::written(&bytes).into()),
-                (_, Some(bytes)) => Ok(bytes),
-                _ => Err(Error::UnknownId { id: u64::from(id) }),
-            })
-            .collect();
-        out.extend_from_slice(&self.around.decoder.text(strings?, replace));
+        let strings = kept.map(|id| match added(id) {
+            Some(text) => text.clone(),
+            None => {
+                let bytes = tokens.bytes(id).expect("every id was found above");
+                if self.vocabulary.is_of_bytes() { byte_characters::written(&bytes).into() } else { bytes }
+            }
+        });
+        out.extend_from_slice(&self.around.decoder.text(strings.collect(), replace));
         Ok(())
     }
 }
