@@ -5,7 +5,7 @@ from typing import Any, final
 
 from typing_extensions import Buffer
 
-__all__ = ["Allowed", "Encoder", "Markers", "PieceCounts", "train"]
+__all__ = ["Allowed", "Encoder", "Markers", "PieceCounts", "StreamDecoder", "StreamEncoder", "train"]
 
 @final
 class Allowed:
@@ -143,6 +143,30 @@ class Encoder:
     def missing_bytes(self) -> bytes: ...
     @property
     def split_engine(self) -> str: ...
+
+@final
+class StreamDecoder:
+    """Ids to bytes as the ids come."""
+
+    def __new__(cls, encoder: Encoder, skip_special: bool = False, replace: bool = False) -> StreamDecoder: ...
+    def feed(self, object: int | Iterable[int]) -> bytes: ...
+    def finish(self) -> bytes: ...
+    def held(self) -> bytes: ...
+
+@final
+class StreamEncoder:
+    """Text to ids as the text comes."""
+
+    def __new__(
+        cls,
+        encoder: Encoder,
+        allowed: Allowed | None = None,
+        disallowed: Markers | None = None,
+        template: bool = False,
+    ) -> StreamEncoder: ...
+    def feed(self, part: str | bytes) -> list[int]: ...
+    def finish(self) -> list[int]: ...
+    def held(self) -> bytes: ...
 
 @final
 class PieceCounts:

@@ -20,6 +20,8 @@ from digram.patterns import checked
 if TYPE_CHECKING:
     import numpy
 
+    from digram.streaming import StreamDecoder, StreamEncoder
+
 __all__ = ["Text", "Tokenizer", "from_token_list"]
 
 Text = str | bytes
@@ -160,6 +162,18 @@ class Tokenizer:
         ids = self.encode(text, allowed_special, disallowed_special, add_special_tokens)
         return self._encoder.tokens_bytes(ids)
 
+    def stream_encoder(
+        self,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = (),
+        add_special_tokens: bool = False,
+    ) -> StreamEncoder:
+        """An encoder of text that comes in parts; see `digram.streaming`."""
+        from digram.streaming import StreamEncoder
+
+        specials = self._specials(allowed_special, disallowed_special)
+        return StreamEncoder(self._encoder, *specials, add_special_tokens)
+
     # Ids to text
 
     def decode(self, ids: Iterable[int], errors: str = "replace", skip_special_tokens: bool = False) -> str:
@@ -183,6 +197,12 @@ class Tokenizer:
     ) -> list[str]:
         """The text of each list of ids."""
         return [self.decode(ids, errors, skip_special_tokens) for ids in lists]
+
+    def stream_decoder(self, errors: str = "replace", skip_special_tokens: bool = False) -> StreamDecoder:
+        """A decoder of ids that come one by one; see `digram.streaming`. `errors` is that of `decode`."""
+        from digram.streaming import StreamDecoder
+
+        return StreamDecoder(self._encoder, errors, skip_special_tokens)
 
     # The vocabulary
 

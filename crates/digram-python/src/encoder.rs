@@ -16,11 +16,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Special tokens that a call lets through; made by `Encoder.allow`.
 #[pyclass(frozen)]
-pub struct Allowed(encode::Allowed);
+pub struct Allowed(pub(crate) encode::Allowed);
 
 /// Strings that a call refuses; made once, and given to many calls.
 #[pyclass(frozen)]
-pub struct Markers(SpecialMatcher);
+pub struct Markers(pub(crate) SpecialMatcher);
 
 #[pymethods]
 impl Markers {
@@ -32,7 +32,7 @@ impl Markers {
 
 /// A frozen tokenizer.
 #[pyclass(frozen)]
-pub struct Encoder(encode::Encoder);
+pub struct Encoder(pub(crate) encode::Encoder);
 
 /// The pieces of a flat buffer: piece i ends at `ends[i]`.
 fn slices<'a>(bytes: &'a [u8], ends: &[u64]) -> Result<Vec<&'a [u8]>> {
@@ -59,7 +59,7 @@ fn splitter(pattern: Option<&str>) -> Result<Splitter> {
 }
 
 /// What a call does with special tokens, and whether the ids of the template go around the text.
-fn options<'a>(
+pub fn options<'a>(
     allowed: Option<&'a Bound<'_, Allowed>>,
     disallowed: Option<&'a Bound<'_, Markers>>,
     template: bool,
@@ -72,7 +72,7 @@ fn options<'a>(
 }
 
 /// A bytes object, or MemoryError: `PyBytes::new` panics.
-fn python_bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+pub fn python_bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     PyBytes::new_with(py, bytes.len(), |out| {
         out.copy_from_slice(bytes);
         Ok(())
@@ -85,7 +85,7 @@ impl Encoder {
     }
 
     /// The size of a text that is sure to be done soon: `usual`, but for patterns that may take quadratic time.
-    fn short(&self, usual: usize) -> usize {
+    pub fn short(&self, usual: usize) -> usize {
         if self.0.splitter().may_be_slow() { 1 << 10 } else { usual }
     }
 

@@ -42,14 +42,8 @@ pub fn named(py: Python<'_>, class: &str, message: &str) -> PyErr {
 }
 
 fn in_characters(error: Error, text: &str) -> Error {
-    let characters = |place| match place {
+    error.map_place(|place| match place {
         Place::Byte(n) => Place::Character(text.bytes().take(n).filter(|byte| byte & 0xC0 != 0x80).count()),
         other => other,
-    };
-    match error {
-        Error::UnknownCharacter { symbol, place } => Error::UnknownCharacter { symbol, place: characters(place) },
-        Error::UnknownByte { byte, place } => Error::UnknownByte { byte, place: characters(place) },
-        Error::DisallowedSpecial { marker, place } => Error::DisallowedSpecial { marker, place: characters(place) },
-        other => other,
-    }
+    })
 }

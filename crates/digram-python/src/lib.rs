@@ -9,6 +9,7 @@ mod errors;
 mod ids;
 mod run;
 mod steps;
+mod stream;
 mod text;
 
 use pyo3::prelude::*;
@@ -20,4 +21,6 @@ mod _native {
     use crate::counts::{PieceCounts, train};
     #[pymodule_export]
     use crate::encoder::{Allowed, Encoder, Markers};
+    #[pymodule_export]
+    use crate::stream::{StreamDecoder, StreamEncoder};
 }

@@ -126,5 +126,18 @@ pub enum Error {
     Interrupted,
 }
 
+impl Error {
+    /// The same error with its place in the document, if it has one, moved.
+    #[must_use]
+    pub fn map_place(self, to: impl Fn(Place) -> Place) -> Self {
+        match self {
+            Self::UnknownCharacter { symbol, place } => Self::UnknownCharacter { symbol, place: to(place) },
+            Self::UnknownByte { byte, place } => Self::UnknownByte { byte, place: to(place) },
+            Self::DisallowedSpecial { marker, place } => Self::DisallowedSpecial { marker, place: to(place) },
+            other => other,
+        }
+    }
+}
+
 /// A result of the engine.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -14,6 +14,10 @@ pub struct SpecialMatcher {
     automaton: Option<Automaton>,
     /// For each distinct marker, its first index in the list given.
     which: Arc<[usize]>,
+    /// The distinct markers in order.
+    sorted: Arc<[Box<[u8]>]>,
+    /// The length of the longest one, in bytes.
+    longest: usize,
 }
 
 /// More markers than this go to the automaton for many.
@@ -73,7 +77,7 @@ pub enum Stretch {
 impl SpecialMatcher {
     /// A matcher that finds nothing.
     pub fn none() -> Self {
-        SpecialMatcher { automaton: None, which: Arc::new([]) }
+        SpecialMatcher { automaton: None, which: Arc::new([]), sorted: Arc::new([]), longest: 0 }
     }
 
     /// A matcher of `markers`; of equal ones the first counts. [`Error::Argument`] for an empty marker.
@@ -94,7 +98,10 @@ impl SpecialMatcher {
         }
         let automaton = Automaton::new(&distinct)
             .map_err(|e| Error::Argument(format!("the special tokens are too many or too long to search for: {e}")))?;
-        Ok(SpecialMatcher { automaton: Some(automaton), which: which.into() })
+        distinct.sort_unstable();
+        let longest = distinct.iter().map(|marker| marker.len()).max().unwrap_or(0);
+        let sorted = distinct.into_iter().map(Box::from).collect();
+        Ok(SpecialMatcher { automaton: Some(automaton), which: which.into(), sorted, longest })
     }
 
     /// Whether there is no marker to find.
@@ -110,6 +117,19 @@ impl SpecialMatcher {
         }
         let (range, found) = automaton.find(document, from)?;
         Some((range, self.which[found]))
+    }
+
+    /// The first place at or after byte `from` where a marker may begin that goes on behind the end of `document`: there the
+    /// rest is the beginning of one, and shorter. The end of `document` where there is none.
+    pub fn may_begin(&self, document: &[u8], from: usize) -> usize {
+        let first = from.max((document.len() + 1).saturating_sub(self.longest));
+        let begins = |&at: &usize| {
+            let rest = &document[at..];
+            // The markers that begin with `rest` follow it in order, and it itself comes first among them.
+            let next = self.sorted.partition_point(|marker| **marker <= *rest);
+            self.sorted.get(next).is_some_and(|marker| marker.starts_with(rest))
+        };
+        (first..document.len()).find(begins).unwrap_or(document.len())
     }
 
     /// Calls `each` with the stretches of `document` in order: markers, and the text between them. Joined they are the

@@ -92,6 +92,11 @@ impl Matcher {
         self.automaton.find(text, from).map(|(range, which)| (range, self.tokens[which].id))
     }
 
+    /// See [`SpecialMatcher::may_begin`].
+    pub(super) fn may_begin(&self, text: &[u8], from: usize) -> usize {
+        self.automaton.may_begin(text, from)
+    }
+
     /// Calls `each` with the tokens and the text between them, none empty.
     pub(super) fn for_each_stretch(&self, text: &str, each: &mut dyn FnMut(Stretch) -> Result<()>) -> Result<()> {
         let (mut done, mut from) = (0, 0);

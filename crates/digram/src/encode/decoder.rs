@@ -24,7 +24,7 @@ pub enum Step {
         /// Whether the strings after the first lose theirs too.
         all: bool,
     },
-    /// In each string, what is found becomes another text.
+    /// In each string, what is found (a text that is not empty) becomes another text.
     Replace(String, String),
     /// Strings such as `<0x0A>` become bytes; with `whole_runs`, a run of them that is not UTF-8 becomes U+FFFD, byte by byte.
     ByteFallback {
@@ -57,7 +57,7 @@ pub enum Decoder {
 }
 
 /// U+FFFD.
-const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
+pub(super) const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 impl Decoder {
     /// The text of the strings of tokens. With `replace`, bytes that are not UTF-8 become U+FFFD as tokenizers does it
@@ -136,7 +136,7 @@ fn replaced(string: &[u8], find: &[u8], content: &[u8]) -> Vec<u8> {
 }
 
 /// The byte that a string such as `<0x0A>` names.
-fn named_byte(string: &[u8]) -> Option<u8> {
+pub(super) fn named_byte(string: &[u8]) -> Option<u8> {
     let digits = string.strip_prefix(b"<0x")?.strip_suffix(b">")?;
     let digits = std::str::from_utf8(digits).ok().filter(|d| d.len() == 2)?;
     u8::from_str_radix(digits, 16).ok()

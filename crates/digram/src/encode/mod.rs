@@ -4,12 +4,16 @@ mod added;
 mod batch;
 mod decode;
 mod decoder;
+mod decoder_stream;
+mod encoder_stream;
 mod spans;
 mod unstable;
 
 pub use added::{AddedToken, Allowed};
 pub use batch::{Batch, RUN, work_of};
 pub use decoder::{Decoder, Step as DecoderStep};
+pub use decoder_stream::DecoderStream;
+pub use encoder_stream::EncoderStream;
 pub use spans::{Spanned, character_spans};
 
 use crate::error::{Error, Place, Result};

@@ -6,6 +6,7 @@
 //! UTF-8.
 
 mod cl100k;
+mod cuts;
 mod find;
 mod general;
 mod gpt2;
@@ -115,6 +116,16 @@ impl Splitter {
     /// Whether a piece may take time that grows with the text after it: then it is worth asking after each whether to stop.
     pub fn may_be_slow(&self) -> bool {
         matches!(self.engine, Engine::General(_) | Engine::Steps(_))
+    }
+
+    /// The last place of `text` from byte `from` up to byte `to`, both included, where a piece begins whatever stands on
+    /// either side but for the two characters around it; `None` where there is none, or none is known for the pattern. The
+    /// bytes of `text` from `to` on are looked at for one character.
+    pub fn last_cut(&self, text: &[u8], from: usize, to: usize) -> Option<usize> {
+        match self.engine {
+            Engine::Scanner(scanner, _) => cuts::last_cut(scanner, unicode::classes(), text, from, to),
+            _ => None,
+        }
     }
 
     /// The pattern as given; `None` where there is none, or a sequence of steps.

@@ -1,0 +1,149 @@
+//! Safe cuts: places in a text where a pattern always begins a new piece, whatever stands further on either side.
+//!
+//! A text may be cut there and its parts be split by themselves: the pieces are those of the whole. Whether a place is
+//! one shows in the two characters around it, for every pattern that has a scanner:
+//!
+//! - A piece never goes on behind the last of a run of letters, nor of numbers, but for the contractions that o200k takes
+//!   into a word.
+//! - A piece of symbols takes no white space; of cl100k and o200k, it takes line breaks.
+//! - What ends a piece of letters, numbers or symbols is the character after it alone: only white space looks further.
+
+use super::Scanner;
+use super::unicode::{Classes, LETTER, NUMBER, OTHER, SPACE, SYMBOL};
+
+/// Whether a piece always begins between two characters.
+fn is_cut(scanner: Scanner, classes: &Classes, before: char, after: char) -> bool {
+    let (left, right) = (classes.of(before.into()), classes.of(after.into()));
+    let line_break = matches!(after, '\r' | '\n');
+    match scanner {
+        _ if left == NUMBER => right != NUMBER,
+        Scanner::Gpt2 if left & SYMBOL != 0 => right & (SPACE | NUMBER) != 0 || (right & LETTER != 0 && before != '\''),
+        Scanner::Gpt2 | Scanner::Cl100k | Scanner::Cl100kClassic if left & LETTER != 0 => right & LETTER == 0,
+        Scanner::O200k if left & LETTER != 0 => right & (SPACE | NUMBER | OTHER) != 0 && after != '\'',
+        _ if left & SYMBOL != 0 => right == NUMBER || (right == SPACE && !line_break),
+        _ => false,
+    }
+}
+
+/// The last safe cut of `text`, which need not be UTF-8, from byte `from` up to byte `to`, both included.
+pub(super) fn last_cut(scanner: Scanner, classes: &Classes, text: &[u8], from: usize, to: usize) -> Option<usize> {
+    let mut after = text.get(to..).and_then(first_character);
+    let mut at = to;
+    while at >= from.max(1) {
+        let before = last_character(&text[..at]);
+        if let (Some(before), Some(after)) = (before, after)
+            && is_cut(scanner, classes, before, after)
+        {
+            return Some(at);
+        }
+        after = before;
+        at -= before.map_or(1, char::len_utf8);
+    }
+    None
+}
+
+/// The character that `bytes` begin with, if they begin with a whole one.
+fn first_character(bytes: &[u8]) -> Option<char> {
+    let start = &bytes[..bytes.len().min(4)];
+    start.utf8_chunks().next()?.valid().chars().next()
+}
+
+/// The character that `bytes` end with, if they end with a whole one. A character is found wherever one stands, whatever
+/// bytes are before it: no other one, nor a part of one, has its first byte.
+fn last_character(bytes: &[u8]) -> Option<char> {
+    let length = 1 + bytes.iter().rev().take(4).position(|byte| byte & 0xC0 != 0x80)?;
+    let mut characters = std::str::from_utf8(&bytes[bytes.len() - length..]).ok()?.chars();
+    characters.next().filter(|_| characters.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::unicode::classes;
+    use super::super::{CL100K, CL100K_CLASSIC, GPT2, O200K, Splitter};
+    use super::*;
+    use proptest::prelude::*;
+
+    const SCANNERS: [(&str, Scanner); 4] = [
+        (GPT2, Scanner::Gpt2),
+        (CL100K, Scanner::Cl100k),
+        (CL100K_CLASSIC, Scanner::Cl100kClassic),
+        (O200K, Scanner::O200k),
+    ];
+    /// Characters of every class, and those that patterns name.
+    const CRITICAL: [char; 16] =
+        ['a', 's', 'L', 'l', 'ſ', '中', '1', '²', ' ', '\u{a0}', '\n', '\r', '\'', '/', '!', '\u{301}'];
+
+    fn ends(splitter: &Splitter, text: &[u8], base: usize) -> Vec<usize> {
+        let mut ends = Vec::new();
+        splitter
+            .for_each_piece(text, |piece| {
+                ends.push(base + piece.end);
+                Ok(())
+            })
+            .unwrap();
+        ends
+    }
+
+    fn check(text: &[u8]) -> Result<(), TestCaseError> {
+        for (pattern, scanner) in SCANNERS {
+            let splitter = Splitter::new(pattern).unwrap();
+            let whole = ends(&splitter, text, 0);
+            let mut to = text.len();
+            while let Some(cut) = last_cut(scanner, classes(), text, 0, to) {
+                let mut parts = ends(&splitter, &text[..cut], 0);
+                parts.extend(ends(&splitter, &text[cut..], cut));
+                prop_assert_eq!(&parts, &whole, "{} cut at {} of {:?}", pattern, cut, String::from_utf8_lossy(text));
+                to = cut - 1;
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn parts_have_the_pieces_of_the_whole_for_all_short_texts() {
+        let n = CRITICAL.len();
+        for length in 2..=5u32 {
+            for mut number in 0..n.pow(length) {
+                let mut text = String::new();
+                for _ in 0..length {
+                    text.push(CRITICAL[number % n]);
+                    number /= n;
+                }
+                if length < 5 || text.starts_with(['a', '!', ' ', '\'']) {
+                    check(text.as_bytes()).unwrap();
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn parts_have_the_pieces_of_the_whole(
+            text in prop::collection::vec(prop_oneof![
+                8 => prop::sample::select(&CRITICAL[..]).prop_map(|c| c.to_string().into_bytes()),
+                1 => any::<char>().prop_map(|c| c.to_string().into_bytes()),
+                1 => any::<u8>().prop_map(|b| vec![b]),
+            ], 0..40)
+        ) {
+            check(&text.concat())?;
+        }
+    }
+
+    #[test]
+    fn ordinary_text_has_a_cut_at_every_word() {
+        for (pattern, _) in SCANNERS {
+            let splitter = Splitter::new(pattern).unwrap();
+            let text = "the cat, 42 of them; 中文 too".as_bytes();
+            let mut cuts = 0;
+            let mut to = text.len();
+            while let Some(cut) = splitter.last_cut(text, 0, to) {
+                cuts += 1;
+                to = cut - 1;
+            }
+            assert!(cuts >= 6, "{pattern}: {cuts}");
+        }
+        assert_eq!(Splitter::none().last_cut(b"a b", 0, 3), None);
+    }
+}
