@@ -30,6 +30,7 @@ class Encoder:
         first_byte_id: int | None = None,
         specials: Sequence[tuple[str, int]] = ...,
         split: str | None = None,
+        found: tuple[Buffer, Buffer, Buffer] | None = None,
     ) -> Encoder: ...
     @staticmethod
     def from_ranks(
@@ -39,6 +40,7 @@ class Encoder:
         *,
         specials: Sequence[tuple[str, int]] = ...,
         split: str | None = None,
+        found: tuple[Buffer, Buffer, Buffer] | None = None,
     ) -> Encoder: ...
     @staticmethod
     def from_list(
@@ -49,6 +51,7 @@ class Encoder:
         unknown_id: int | None = None,
         specials: Sequence[tuple[str, int]] = ...,
         split: str | None = None,
+        found: tuple[Buffer, Buffer, Buffer] | None = None,
     ) -> Encoder: ...
     @staticmethod
     def from_pairs(
@@ -71,6 +74,7 @@ class Encoder:
         added: Sequence[tuple[str, int, str]] = ...,
         decoder: Sequence[Sequence[str]] = ...,
         template: tuple[Sequence[int], Sequence[int]] = ...,
+        found: tuple[Buffer, Buffer, Buffer] | None = None,
     ) -> Encoder: ...
     def allow(self, markers: Sequence[str] | None = None) -> Allowed: ...
     def encode(
@@ -140,6 +144,7 @@ class Encoder:
     def n_vocab(self) -> int: ...
     def merges(self) -> bytearray: ...
     def not_canonical(self) -> bytearray: ...
+    def found(self) -> tuple[bytearray, bytearray, bytearray] | None: ...
     def missing_bytes(self) -> bytes: ...
     @property
     def split_engine(self) -> str: ...

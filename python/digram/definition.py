@@ -3,24 +3,81 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeAlias, overload
 
 from digram import _native, patterns
 from digram._text import whole_characters
 from digram.errors import VocabularyError
 
-__all__ = ["AddedToken", "Alphabet", "Definition", "Kind", "Step"]
+__all__ = ["AddedToken", "Alphabet", "Definition", "Found", "Kind", "Step", "Tokens"]
 
 Alphabet = Literal["bytes", "characters"]
 Kind = Literal["merges", "ranks", "list", "pairs"]
 Step = tuple[str, ...]
 
+Found: TypeAlias = "tuple[array[int], array[int], array[int]]"
+"""What the engine found out when it built a vocabulary: merges and rules as flat triples, ids that are not canonical."""
+
 NO_ID = 0xFFFF_FFFF
 """Stands in `byte_ids` for a byte without a token."""
+
+
+class Tokens(Sequence[bytes]):
+    """Byte strings, end to end in one buffer: string i is `joined[ends[i - 1]:ends[i]]`.
+
+    Frozen, and equal to any sequence of the same strings. A large vocabulary is there at once, without an object for
+    each of its tokens.
+    """
+
+    __slots__ = ("ends", "joined")
+
+    def __init__(self, joined: bytes, ends: array[int]) -> None:
+        self.joined, self.ends = joined, ends
+
+    @classmethod
+    def of(cls, tokens: Iterable[bytes]) -> Tokens:
+        """The strings of an iterable."""
+        if isinstance(tokens, Tokens):
+            return tokens
+        tokens = list(tokens)
+        return cls(b"".join(tokens), array("Q", accumulate(map(len, tokens))))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[bytes, ...]: ...
+    def __getitem__(self, index: int | slice) -> bytes | tuple[bytes, ...]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        end = self.ends[index]  # IndexError past the end
+        index %= len(self)
+        return self.joined[self.ends[index - 1] if index else 0 : end]
+
+    def __iter__(self) -> Iterator[bytes]:
+        joined, start = self.joined, 0
+        for end in self.ends:
+            yield joined[start:end]
+            start = end
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Tokens):
+            return self.ends == other.ends and self.joined == other.joined
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(bytes.__eq__, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Tokens, (self.joined, self.ends)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} tokens>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +159,9 @@ class Definition:
     decoder: tuple[Step, ...] = ()
     template: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens", Tokens.of(self.tokens))
+
     @property
     def first_merge(self) -> int:
         """The id of the first merge: the size of the alphabet."""
@@ -119,8 +179,11 @@ class Definition:
         values["special_tokens"] = dict(self.special_tokens)
         return _definition, (values,)
 
-    def build(self) -> _native.Encoder:
-        """The engine's tokenizer. VocabularyError names a contradiction, PatternError a bad pattern."""
+    def build(self, found: Found | None = None) -> _native.Encoder:
+        """The engine's tokenizer. VocabularyError names a contradiction, PatternError a bad pattern.
+
+        `found` is what `found` of an earlier one of the same definition gave; the engine need not find it out again.
+        """
         specials = list(self.special_tokens.items())
         unknown_id = None
         if self.unknown not in ("error", "bytes"):
@@ -138,8 +201,10 @@ class Definition:
                 first_byte_id=len(self.characters) if self.unknown == "bytes" and characters else None,
                 specials=specials,
                 split=self.pattern,
+                found=found,
             )
-        joined, ends = b"".join(self.tokens), array("Q", accumulate(map(len, self.tokens)))
+        tokens = Tokens.of(self.tokens)
+        joined, ends = tokens.joined, tokens.ends
         if self.kind == "pairs":
             return _native.Encoder.from_pairs(
                 joined,
@@ -160,9 +225,12 @@ class Definition:
                 added=[(token.content, token.id, token.flags) for token in self.added_tokens],
                 decoder=self.decoder,
                 template=self.template,
+                found=found,
             )
         if self.kind == "ranks":
-            return _native.Encoder.from_ranks(joined, ends, self.ids, specials=specials, split=self.pattern)
+            return _native.Encoder.from_ranks(
+                joined, ends, self.ids, specials=specials, split=self.pattern, found=found
+            )
         if self.unknown == "bytes":
             raise VocabularyError('unknown="bytes" needs byte tokens, which an ordered token list does not have')
         return _native.Encoder.from_list(
@@ -172,6 +240,7 @@ class Definition:
             unknown_id=unknown_id,
             specials=specials,
             split=self.pattern,
+            found=found,
         )
 
 

@@ -118,15 +118,25 @@ def load(name: str, *, folder: Path | None = None, download: bool = False) -> To
     MissingVocabularyError, a FileNotFoundError, names the file that is missing, the places that were searched, and the
     command that downloads it; DownloadError says why it cannot be had.
     """
-    from digram.formats import gpt2, tiktoken
+    from digram import kept
 
     encoding = named(name)
-    contents = [_content(encoding, file, folder, download) for file in encoding.files]
-    if name == "gpt2":
-        return gpt2.read(contents[0], contents[1], "GPT-2's files", split=encoding.split)
-    return tiktoken.read(
-        contents[0], encoding.files[0].name, split=encoding.split, special_tokens=encoding.special_tokens
-    )
+    contents = [_content(encoding, file, folder, download) for file in encoding.files]  # as published, by their SHA-256
+
+    def read() -> Tokenizer:
+        from digram.formats import gpt2, tiktoken
+
+        if name == "gpt2":
+            return gpt2.read(contents[0], contents[1], "GPT-2's files", split=encoding.split)
+        return tiktoken.read(
+            contents[0], encoding.files[0].name, split=encoding.split, special_tokens=encoding.special_tokens
+        )
+
+    if not kept.used():
+        return read()
+    given = {"split": encoding.split, "special_tokens": encoding.special_tokens}
+    digests = [file.sha256 for file in encoding.files]
+    return kept.kept(lambda: kept.key("encoding", digests, given), read, name)[0]  # reading them gives no warnings
 
 
 def _content(encoding: Encoding, file: PublishedFile, folder: Path | None, download: bool) -> bytes:

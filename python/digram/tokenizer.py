@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from digram import _native, _threads
 from digram._text import character_places, whole_characters
-from digram.definition import AddedToken, Alphabet, Definition, special_ids
+from digram.definition import AddedToken, Alphabet, Definition, Found, special_ids
 from digram.errors import UnknownTokenError, VocabularyError
 from digram.patterns import checked
 
@@ -42,13 +42,15 @@ class Tokenizer:
     vocabularies add nothing. Tokens that a file adds without calling them special are vocabulary: they always match.
     """
 
-    def __init__(self, definition: Definition) -> None:
+    def __init__(self, definition: Definition, found: Found | None = None) -> None:
         self._definition = definition
-        self._encoder: _native.Encoder = definition.build()
+        self._encoder: _native.Encoder = definition.build(found)
         self._special_sets: dict[object, _NativeSpecials] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Tokenizer, (self._definition,)
+        from digram import prepared
+
+        return prepared.unpacked, (prepared.packed(self),)
 
     def __repr__(self) -> str:
         return f"<digram.Tokenizer: {self.n_vocab:,} ids, {self.alphabet}, split={self.split!r}>"

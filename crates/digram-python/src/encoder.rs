@@ -8,7 +8,7 @@ use crate::text::{Text, texts};
 use digram::encode::{self, Options};
 use digram::specials::SpecialMatcher;
 use digram::split::Splitter;
-use digram::vocabulary::{Base, Fallback, Pairs, Special, Unknown, Vocabulary};
+use digram::vocabulary::{Base, Fallback, Found, Pairs, Special, Triple, Unknown, Vocabulary};
 use digram::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList};
@@ -46,12 +46,41 @@ fn slices<'a>(bytes: &'a [u8], ends: &[u64]) -> Result<Vec<&'a [u8]>> {
     ends.iter().map(slice).collect()
 }
 
+/// The pieces of a flat buffer with their ids.
+fn spelt<'a>(bytes: &'a [u8], ends: &[u64], ids: &[u32]) -> Result<Vec<(&'a [u8], u32)>> {
+    let pieces = slices(bytes, ends)?;
+    if pieces.len() != ids.len() {
+        return Err(Error::Argument(format!("{} tokens have {} ids", pieces.len(), ids.len())));
+    }
+    Ok(pieces.into_iter().zip(ids.iter().copied()).collect())
+}
+
 fn unknown(id: Option<u32>, first_byte_id: Option<u32>) -> Unknown {
     match (id, first_byte_id) {
         (Some(id), _) => Unknown::Token(id),
         (None, Some(first)) => Unknown::Bytes(Box::new(std::array::from_fn(|byte| first + byte as u32))),
         (None, None) => Unknown::Error,
     }
+}
+
+fn triples(flat: &[u32]) -> Vec<Triple> {
+    flat.chunks_exact(3).map(|m| (m[0], m[1], m[2])).collect()
+}
+
+fn flat_triples<'py>(py: Python<'py>, triples: &[Triple]) -> Bound<'py, PyByteArray> {
+    let numbers: Vec<u32> = triples.iter().flat_map(|m| [m.0, m.1, m.2]).collect();
+    flat(py, &numbers)
+}
+
+/// Flat u32: the merges and the rules that an earlier build found, in triples, and the ids that are not canonical.
+type Flat<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+fn found(flat: Option<Flat<'_>>) -> PyResult<Option<Found>> {
+    let Some((merges, rules, not_canonical)) = flat else {
+        return Ok(None);
+    };
+    let (merges, rules): (Vec<u32>, Vec<u32>) = (numbers(&merges)?, numbers(&rules)?);
+    Ok(Some(Found { merges: triples(&merges), rules: triples(&rules), not_canonical: numbers(&not_canonical)? }))
 }
 
 fn splitter(pattern: Option<&str>) -> Result<Splitter> {
@@ -141,7 +170,9 @@ impl Encoder {
     /// A vocabulary of merges: flat u32 triples (left, right, new), lowest rank first. The base symbols are the bytes 0 to 255,
     /// or `characters` with ids from 0.
     #[staticmethod]
-    #[pyo3(signature = (merges, *, characters=None, unknown_id=None, first_byte_id=None, specials=Vec::new(), split=None))]
+    #[pyo3(signature = (merges, *, characters=None, unknown_id=None, first_byte_id=None, specials=Vec::new(), split=None,
+        found=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are the fields of a definition")]
     fn from_merges(
         py: Python<'_>,
         merges: &Bound<'_, PyAny>,
@@ -150,41 +181,45 @@ impl Encoder {
         first_byte_id: Option<u32>,
         specials: Vec<Special>,
         split: Option<String>,
+        found: Option<Flat<'_>>,
     ) -> PyResult<Self> {
-        let flat: Vec<u32> = numbers(merges)?;
+        let (flat, found): (Vec<u32>, _) = (numbers(merges)?, self::found(found)?);
         Self::built(py, || {
-            let merges: Vec<_> = flat.chunks_exact(3).map(|m| (m[0], m[1], m[2])).collect();
+            let merges = triples(&flat);
             let base = match characters {
                 Some(characters) => {
                     Base::Characters(characters.chars().zip(0..).collect(), unknown(unknown_id, first_byte_id))
                 }
                 None => Base::bytes(),
             };
-            let vocabulary = Vocabulary::from_merges(&base, &merges, &specials)?;
+            let vocabulary = Vocabulary::from_merges(&base, &merges, &specials, found.as_ref())?;
             encode::Encoder::new(vocabulary, splitter(split.as_deref())?, &specials)
         })
     }
 
     /// A vocabulary of ranked bytes: token i is `tokens[ends[i - 1]:ends[i]]` (flat u64) and has the id `ids[i]` (flat u32).
     #[staticmethod]
-    #[pyo3(signature = (tokens, ends, ids, *, specials=Vec::new(), split=None))]
+    #[pyo3(signature = (tokens, ends, ids, *, specials=Vec::new(), split=None, found=None))]
     fn from_ranks(
         tokens: &Bound<'_, PyBytes>,
         ends: &Bound<'_, PyAny>,
         ids: &Bound<'_, PyAny>,
         specials: Vec<Special>,
         split: Option<String>,
+        found: Option<Flat<'_>>,
     ) -> PyResult<Self> {
         let (bytes, ends, ids): (_, Vec<u64>, Vec<u32>) = (tokens.as_bytes(), numbers(ends)?, numbers(ids)?);
+        let found = self::found(found)?;
         Self::built(tokens.py(), || {
-            let ranked: Vec<_> = slices(bytes, &ends)?.into_iter().zip(ids).collect();
-            encode::Encoder::new(Vocabulary::from_ranks(&ranked, &specials)?, splitter(split.as_deref())?, &specials)
+            let ranked = spelt(bytes, &ends, &ids)?;
+            let vocabulary = Vocabulary::from_ranks(&ranked, &specials, found.as_ref())?;
+            encode::Encoder::new(vocabulary, splitter(split.as_deref())?, &specials)
         })
     }
 
     /// A vocabulary of an ordered token list, of str tokens (`characters`) or bytes.
     #[staticmethod]
-    #[pyo3(signature = (tokens, ends, characters, *, unknown_id=None, specials=Vec::new(), split=None))]
+    #[pyo3(signature = (tokens, ends, characters, *, unknown_id=None, specials=Vec::new(), split=None, found=None))]
     fn from_list(
         tokens: &Bound<'_, PyBytes>,
         ends: &Bound<'_, PyAny>,
@@ -192,11 +227,12 @@ impl Encoder {
         unknown_id: Option<u32>,
         specials: Vec<Special>,
         split: Option<String>,
+        found: Option<Flat<'_>>,
     ) -> PyResult<Self> {
-        let (bytes, ends): (_, Vec<u64>) = (tokens.as_bytes(), numbers(ends)?);
+        let (bytes, ends, found): (_, Vec<u64>, _) = (tokens.as_bytes(), numbers(ends)?, self::found(found)?);
         Self::built(tokens.py(), || {
-            let vocabulary =
-                Vocabulary::from_list(&slices(bytes, &ends)?, characters, unknown(unknown_id, None), &specials)?;
+            let (list, unknown) = (slices(bytes, &ends)?, unknown(unknown_id, None));
+            let vocabulary = Vocabulary::from_list(&list, characters, unknown, &specials, found.as_ref())?;
             encode::Encoder::new(vocabulary, splitter(split.as_deref())?, &specials)
         })
     }
@@ -206,7 +242,7 @@ impl Encoder {
     #[staticmethod]
     #[pyo3(signature = (tokens, ends, ids, merges, ranked, *, characters=false, whole=false, byte_ids=None, unknown_id=None,
         fuse_unknown=false, specials=Vec::new(), split=None, steps=Vec::new(), normalizer=Vec::new(), byte_characters=false,
-        added=Vec::new(), decoder=Vec::new(), template=Default::default()))]
+        added=Vec::new(), decoder=Vec::new(), template=Default::default(), found=None))]
     #[expect(clippy::too_many_arguments, reason = "they are the fields of a definition")]
     fn from_pairs(
         tokens: &Bound<'_, PyBytes>,
@@ -227,17 +263,19 @@ impl Encoder {
         added: Vec<(String, u32, String)>,
         decoder: Vec<Words>,
         template: (Vec<u32>, Vec<u32>),
+        found: Option<Flat<'_>>,
     ) -> PyResult<Self> {
         let (bytes, ends, ids): (_, Vec<u64>, Vec<u32>) = (tokens.as_bytes(), numbers(ends)?, numbers(ids)?);
         let (flat, ranked): (Vec<u32>, Vec<u32>) = (numbers(merges)?, numbers(ranked)?);
+        let found = self::found(found)?;
         Self::built(tokens.py(), || {
-            let spelt: Vec<_> = slices(bytes, &ends)?.into_iter().zip(ids).collect();
-            let merges: Vec<_> = flat.chunks_exact(3).map(|m| (m[0], m[1], m[2])).collect();
+            let spelt = spelt(bytes, &ends, &ids)?;
+            let merges = triples(&flat);
             let wrong = |_| Error::Argument("byte_ids must be 256 ids".into());
             let bytes = byte_ids.map(|ids| ids.try_into().map(Box::new).map_err(wrong)).transpose()?;
             let unknown = Fallback { bytes, token: unknown_id, fuse: fuse_unknown };
             let pairs = Pairs { tokens: &spelt, merges: &merges, ranked: &ranked, characters, whole, unknown };
-            let vocabulary = Vocabulary::from_pairs(&pairs, &specials)?;
+            let vocabulary = Vocabulary::from_pairs(&pairs, &specials, found.as_ref())?;
             let splitter = match split {
                 Some(pattern) => Splitter::new(&pattern)?,
                 None => steps::splitter(&steps)?,
@@ -473,13 +511,22 @@ impl Encoder {
 
     /// The merges, as flat u32 triples (left, right, new): given, or recovered.
     fn merges<'py>(&self, py: Python<'py>) -> Bound<'py, PyByteArray> {
-        let triples: Vec<u32> = self.0.vocabulary().merges().iter().flat_map(|m| [m.0, m.1, m.2]).collect();
-        flat(py, &triples)
+        flat_triples(py, self.0.vocabulary().merges())
     }
 
     /// The ids that fail the canonical check, as flat u32.
     fn not_canonical<'py>(&self, py: Python<'py>) -> Bound<'py, PyByteArray> {
         flat(py, self.0.vocabulary().not_canonical())
+    }
+
+    /// What the build worked out, to be given to another one: see `Flat`. None for a list with repeated strings.
+    fn found<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Option<(Bound<'py, PyByteArray>, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>)> {
+        let found = self.0.vocabulary().found()?;
+        let not_canonical = flat(py, &found.not_canonical);
+        Some((flat_triples(py, &found.merges), flat_triples(py, &found.rules), not_canonical))
     }
 
     /// The bytes that have no token.

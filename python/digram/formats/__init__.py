@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from digram.errors import FormatError
 
 if TYPE_CHECKING:
+    from digram.kept import Warned
     from digram.tokenizer import Tokenizer
 
 __all__ = ["WRITERS", "load", "save"]
@@ -43,6 +46,9 @@ def load(
     A named encoding is looked for in the cache folders (see `digram.cache`), or with `name` in the folder `source`. It
     is downloaded only where `download` is set: see `digram.encodings`.
 
+    What was read of a large source is kept in the cache folder, and the next time is ready in hundredths of a second.
+    The source is still there to be read: what counts is its content.
+
     FormatError says what is wrong with a file, and where; MissingVocabularyError, a FileNotFoundError, which command
     fetches a named encoding.
     """
@@ -63,49 +69,63 @@ def load(
                 f"{source} is a named encoding, with a split and special tokens of its own: give no others"
             )
         return encodings.load(os.fspath(source), download=download)
-    return _load_path(path, given)
+    tokenizer, warned = _load_path(path, given)
+    for text, category in warned:
+        warnings.warn(text, category, stacklevel=2)
+    return tokenizer
 
 
 def _is_vocabulary(path: Path) -> bool:
     """Whether something that has the name of an encoding is a vocabulary all the same."""
-    from digram.formats import gpt2
-
     if not path.is_dir():
         return path.exists()
+    from digram.formats import gpt2
+
     try:
         return bool(gpt2.pair_of(path))
     except (FileNotFoundError, IsADirectoryError):
         return False
 
 
-def _load_path(path: Path, given: dict[str, Any]) -> Tokenizer:
+def _load_path(path: Path, given: Mapping[str, Any]) -> tuple[Tokenizer, Warned]:
+    """The tokenizer and the warnings that are still to be given."""
+    from digram import kept
+
+    read, sources = _reader(path, given)
+    if not kept.used() or sum(source.stat().st_size for source in sources) < kept.SMALLEST:
+        return read(), []
+    return kept.kept(lambda: kept.key("file", map(kept.digest, sources), given), read, str(path))
+
+
+def _reader(path: Path, given: Mapping[str, Any]) -> tuple[Callable[[], Tokenizer], tuple[Path, ...]]:
+    """What reads a file or folder, and the files that it reads."""
     from digram.formats import gpt2, sentencepiece, tiktoken
 
     some = {key: value for key, value in given.items() if value}
     if path.is_dir():
-        return gpt2.load(path, **some)
+        return partial(gpt2.load, path, **some), gpt2.pair_of(path)
     with open(path, "rb") as file:
         raw = file.read(_START)
     start = raw.lstrip(b"\xef\xbb\xbf \t\r\n")
     if gpt2.is_vocabulary(start) or (start.startswith(b"{") and path.name.endswith(gpt2.VOCABULARIES)):
-        return gpt2.load(path, **some)
+        return partial(gpt2.load, path, **some), gpt2.pair_of(path)
     if start.startswith(b"{"):
         _none_given(path, some)
-        return _load_json(path, start)
+        return partial(_load_json, path, start), (path,)
     if sentencepiece.looks_like(raw):
         _none_given(path, some)
-        return sentencepiece.load(path)
+        return partial(sentencepiece.load, path), (path,)
     if tiktoken.looks_like(start):
-        return tiktoken.load(path, **given)
+        return partial(tiktoken.load, path, **given), (path,)
     if gpt2.looks_like_merges(start):
-        return gpt2.load(path, **some)
+        return partial(gpt2.load, path, **some), gpt2.pair_of(path)
     raise FormatError(
         f"{path} is no vocabulary that digram reads: neither JSON, nor a SentencePiece model, nor a .tiktoken file, "
         "nor one of GPT-2's two"
     )
 
 
-def _none_given(path: Path, given: dict[str, Any]) -> None:
+def _none_given(path: Path, given: Mapping[str, Any]) -> None:
     if given:
         raise ValueError(f"{path} holds its own split and special tokens: give none")
 

@@ -3,9 +3,10 @@
 use super::canonical::{Parts, stay_apart};
 use super::rules::{PairTable, PassTable, key};
 use super::spelling::Spellings;
-use super::{Fallback, NONE, RuleSet, Symbols, Tokens, Unknown, Vocabulary, Whole};
+use super::{Fallback, Found, NONE, RuleSet, Symbols, Tokens, Triple, Unknown, Vocabulary, Whole};
 use crate::merge::{Below, Merge, Scratch, merge_symbols};
 use crate::{Error, Result};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// A special token: its marker and its id.
@@ -74,6 +75,7 @@ fn table<'a>(
     if let Some(highest) = ids.clone().max() {
         table.reserve(u64::from(highest), ids.count())?;
     }
+    table.reserve_bytes(tokens.clone().map(|(_, bytes)| bytes.len()).sum());
     for (id, bytes) in tokens {
         table.set(id, bytes, false)?;
     }
@@ -109,16 +111,17 @@ fn check_unknown(tokens: &Tokens, base: &Base) -> Result<()> {
 }
 
 impl Vocabulary {
-    /// A vocabulary of merges (left id, right id, new id), lowest rank first.
+    /// A vocabulary of merges (left id, right id, new id), lowest rank first. `found` is what an earlier build of the same
+    /// worked out, here as of the other kinds.
     ///
     /// # Errors
     /// `Vocabulary`, naming the merge: a part that no earlier line makes, a pair or an id given twice, ids out of range.
-    pub fn from_merges(base: &Base, merges: &[(u32, u32, u32)], specials: &[Special]) -> Result<Self> {
+    pub fn from_merges(base: &Base, merges: &[Triple], specials: &[Special], found: Option<&Found>) -> Result<Self> {
         let symbols = base.tokens();
         let made: Vec<u32> = merges.iter().map(|m| m.2).collect();
         let mut tokens = table(symbols.iter().map(|(id, bytes)| (*id, bytes.as_slice())), &made, specials)?;
         let mut pairs = PairTable::with_capacity(merges.len());
-        let mut parts = vec![Parts::default(); tokens.len()];
+        let mut parts = vec![Parts::default(); if found.is_some() { 0 } else { tokens.len() }];
         let mut not_canonical = BTreeSet::new();
         for (rank, &(left, right, id)) in (0..).zip(merges) {
             tokens.join(id, left, right)?;
@@ -127,6 +130,9 @@ impl Vocabulary {
                     "merge {rank} repeats the pair ({left}, {right}) of an earlier one"
                 )));
             }
+            if found.is_some() {
+                continue;
+            }
             parts[id as usize] = Parts { left, right, rank: rank + 1 };
             // Parts that their own symbols do not end in never meet.
             let lost = [left, right].iter().any(|part| not_canonical.contains(part));
@@ -134,7 +140,9 @@ impl Vocabulary {
                 not_canonical.insert(id);
             }
         }
-        if repeats_a_symbol(base) || merges_byte_tokens(base, merges) {
+        if let Some(found) = found {
+            not_canonical = found.not_canonical.iter().copied().collect();
+        } else if repeats_a_symbol(base) || merges_byte_tokens(base, merges) {
             not_canonical = made.into_iter().collect(); // two ids spell one symbol: no token is sure to encode to itself
         }
         let whole = not_canonical.is_empty().then(|| {
@@ -151,6 +159,7 @@ impl Vocabulary {
             rules,
             whole,
             merges: merges.to_vec(),
+            merges_given: true,
             not_canonical: not_canonical.into_iter().collect(),
         })
     }
@@ -159,37 +168,33 @@ impl Vocabulary {
     /// token, lowest id first, and a piece that is a token is taken whole.
     ///
     /// # Errors
-    /// `Vocabulary`: an empty token, bytes or an id given twice, ids out of range.
-    pub fn from_ranks(ranked: &[(&[u8], u32)], specials: &[Special]) -> Result<Self> {
-        let mut ranked = ranked.to_vec();
-        ranked.sort_unstable_by_key(|token| token.1);
+    /// `Vocabulary`: an empty token, bytes or an id given twice, ids out of range; `found` that is not of this vocabulary.
+    pub fn from_ranks(ranked: &[(&[u8], u32)], specials: &[Special], found: Option<&Found>) -> Result<Self> {
+        let mut ranked = Cow::Borrowed(ranked);
+        if !ranked.is_sorted_by_key(|token| token.1) {
+            ranked.to_mut().sort_unstable_by_key(|token| token.1);
+        }
         let mut tokens = table(ranked.iter().map(|&(bytes, id)| (id, bytes)), &[], specials)?;
-        let strings: Vec<&[u8]> = ranked.iter().map(|token| token.0).collect();
-        let spellings = Spellings::new(&strings);
         let mut ids = Box::new([NONE; 256]);
-        let mut pairs = PairTable::with_capacity(2 * ranked.len());
-        let mut prefixes = Vec::new();
-        for (i, &(bytes, id)) in ranked.iter().enumerate() {
-            let first = ranked[spellings.first[i] as usize].1;
+        for &(bytes, id) in ranked.iter() {
             match bytes {
                 [] => return Err(Error::Vocabulary(format!("token {id} is empty"))),
-                _ if first != id => {
-                    return Err(Error::Vocabulary(format!("tokens {first} and {id} have the same bytes")));
-                }
                 [byte] => ids[*byte as usize] = id,
-                _ => spellings.for_each_split(i, &mut prefixes, |left, right| {
-                    pairs.add(ranked[left as usize].1, ranked[right as usize].1, Merge { rank: id, id });
-                }),
+                _ => {}
             }
         }
-        let base = Base::Bytes(ids);
+        let rules = match found {
+            Some(found) => found.table(&tokens, |id| id)?,
+            None => rules_of_ranks(&ranked)?,
+        };
         let mut whole = Whole::with_capacity(ranked.len());
         ranked.iter().for_each(|&(_, id)| whole.add(&tokens, id));
         add_specials(&mut tokens, specials)?;
-        let rules = RuleSet::Pairs(pairs);
-        let mut new =
-            Self { tokens, symbols: base.symbols(), rules, whole: None, merges: Vec::new(), not_canonical: Vec::new() };
-        new.recover(ranked.iter().filter(|(bytes, _)| bytes.len() > 1).map(|&(bytes, id)| (bytes, id)));
+        let mut new = Self::of_tokens(tokens, Base::Bytes(ids).symbols(), RuleSet::Pairs(rules));
+        match found {
+            Some(found) => new.take(found),
+            None => new.recover(ranked.iter().filter(|(bytes, _)| bytes.len() > 1).map(|&(bytes, id)| (bytes, id))),
+        }
         new.whole = Some(whole);
         Ok(new)
     }
@@ -199,8 +204,15 @@ impl Vocabulary {
     /// `characters` is set, else bytes.
     ///
     /// # Errors
-    /// `Vocabulary`: more than 2^31 entries; an unknown or special token without an id of its own.
-    pub fn from_list(list: &[&[u8]], characters: bool, unknown: Unknown, specials: &[Special]) -> Result<Self> {
+    /// `Vocabulary`: more than 2^31 entries; an unknown or special token without an id of its own; `found` that is not of
+    /// this vocabulary.
+    pub fn from_list(
+        list: &[&[u8]],
+        characters: bool,
+        unknown: Unknown,
+        specials: &[Special],
+        found: Option<&Found>,
+    ) -> Result<Self> {
         let symbol = |entry: &[u8]| match characters {
             true => {
                 let mut all = std::str::from_utf8(entry).ok()?.chars();
@@ -219,43 +231,32 @@ impl Vocabulary {
         };
         let all: Vec<u32> = (0..).take(list.len()).collect();
         let mut tokens = table(all.iter().copied().zip(list.iter().copied()), &[], specials)?;
-        let spellings = Spellings::new(list);
-        let first = &spellings.first;
-        let repeats = first.iter().zip(0..).any(|(&first, i)| first != i);
-        let mut prefixes = Vec::new();
-        let rules = if repeats {
-            let mut table =
-                PassTable { spelling: first.clone(), joined: Default::default(), entries: Default::default() };
-            for (i, &spelling) in first.iter().enumerate().skip(prefix.len()) {
-                table.entries.entry(spelling).or_default().push(i as u32);
-                if spelling as usize == i {
-                    spellings.for_each_split(i, &mut prefixes, |left, right| {
-                        table.joined.insert(key(left, right), spelling);
-                    });
-                }
-            }
-            RuleSet::Passes(table)
-        } else {
-            let mut table = PairTable::with_capacity(list.len());
-            for i in prefix.len()..list.len() {
-                spellings.for_each_split(i, &mut prefixes, |left, right| {
-                    if left.max(right) < i as u32 {
-                        table.add(left, right, Merge { rank: i as u32, id: i as u32 });
-                    }
-                });
-            }
-            RuleSet::Pairs(table)
+        let rules = match found {
+            Some(found) => RuleSet::Pairs(found.table(&tokens, |id| id)?),
+            None => rules_of_list(list, prefix.len()),
         };
         let mut whole = Whole::with_capacity(list.len());
         let merged = (prefix.len() as u32..).take(list.len() - prefix.len());
         base.piece_ids().chain(merged.clone()).for_each(|id| whole.add(&tokens, id));
         add_specials(&mut tokens, specials)?;
         check_unknown(&tokens, &base)?;
-        let symbols = base.symbols();
-        let mut new = Self { tokens, symbols, rules, whole: None, merges: Vec::new(), not_canonical: Vec::new() };
-        new.recover(merged.map(|id| (list[id as usize], id)));
+        let mut new = Self::of_tokens(tokens, base.symbols(), rules);
+        match found {
+            Some(found) => new.take(found),
+            None => new.recover(merged.map(|id| (list[id as usize], id))),
+        }
         new.whole = new.is_canonical().then_some(whole);
         Ok(new)
+    }
+
+    fn of_tokens(tokens: Tokens, symbols: Symbols, rules: RuleSet) -> Self {
+        let (merges, not_canonical) = (Vec::new(), Vec::new());
+        Self { tokens, symbols, rules, whole: None, merges, merges_given: false, not_canonical }
+    }
+
+    fn take(&mut self, found: &Found) {
+        self.merges.clone_from(&found.merges);
+        self.not_canonical.clone_from(&found.not_canonical);
     }
 
     /// Encodes each token with lower ranks only: the two ids it ends in are its parts, anything else is not canonical.
@@ -271,6 +272,72 @@ impl Vocabulary {
                 _ => self.not_canonical.push(id),
             }
         }
+        if let RuleSet::Pairs(table) = &mut self.rules
+            && self.not_canonical.is_empty()
+            && only_parts_meet(&self.symbols, &self.merges)
+        {
+            *table = PairTable::of(&self.merges, |id| id);
+        }
+    }
+}
+
+/// Whether of each token of a canonical vocabulary only the two parts ever meet, whatever other splits it has: what becomes of
+/// the symbols of a token comes of them alone, for nothing merged across its ends, and encoded alone they end in its parts.
+/// A table without the other splits is half as large. Tokens that stand in for unknown symbols did not come of symbols.
+pub(super) fn only_parts_meet(symbols: &Symbols, merges: &[Triple]) -> bool {
+    let fallback = symbols.fallback();
+    let mut stand_in: Vec<u32> =
+        fallback.bytes.iter().flat_map(|ids| ids.iter().copied()).chain(fallback.token).collect();
+    stand_in.sort_unstable();
+    let stands_in = |id: u32| stand_in.binary_search(&id).is_ok();
+    stand_in.is_empty() || !merges.iter().any(|m| stands_in(m.0) || stands_in(m.1))
+}
+
+/// A rule for each split of each ranked token in two.
+fn rules_of_ranks(ranked: &[(&[u8], u32)]) -> Result<PairTable> {
+    let strings: Vec<&[u8]> = ranked.iter().map(|token| token.0).collect();
+    let spellings = Spellings::new(&strings);
+    let mut pairs = PairTable::with_capacity(2 * ranked.len());
+    let mut prefixes = Vec::new();
+    for (i, &(_, id)) in ranked.iter().enumerate() {
+        let first = ranked[spellings.first[i] as usize].1;
+        if first != id {
+            return Err(Error::Vocabulary(format!("tokens {first} and {id} have the same bytes")));
+        }
+        spellings.for_each_split(i, &mut prefixes, |left, right| {
+            pairs.add(ranked[left as usize].1, ranked[right as usize].1, Merge { rank: id, id });
+        });
+    }
+    Ok(pairs)
+}
+
+/// A rule for each split of each entry of an ordered list in two earlier ones; the first `symbols` entries are symbols.
+fn rules_of_list(list: &[&[u8]], symbols: usize) -> RuleSet {
+    let spellings = Spellings::new(list);
+    let first = &spellings.first;
+    let repeats = first.iter().zip(0..).any(|(&first, i)| first != i);
+    let mut prefixes = Vec::new();
+    if repeats {
+        let mut table = PassTable { spelling: first.clone(), joined: Default::default(), entries: Default::default() };
+        for (i, &spelling) in first.iter().enumerate().skip(symbols) {
+            table.entries.entry(spelling).or_default().push(i as u32);
+            if spelling as usize == i {
+                spellings.for_each_split(i, &mut prefixes, |left, right| {
+                    table.joined.insert(key(left, right), spelling);
+                });
+            }
+        }
+        RuleSet::Passes(table)
+    } else {
+        let mut table = PairTable::with_capacity(list.len());
+        for i in symbols..list.len() {
+            spellings.for_each_split(i, &mut prefixes, |left, right| {
+                if left.max(right) < i as u32 {
+                    table.add(left, right, Merge { rank: i as u32, id: i as u32 });
+                }
+            });
+        }
+        RuleSet::Pairs(table)
     }
 }
 
@@ -288,13 +355,13 @@ impl Base {
     }
 }
 
-fn made_ids(merges: &[(u32, u32, u32)]) -> impl Iterator<Item = u32> {
+fn made_ids(merges: &[Triple]) -> impl Iterator<Item = u32> {
     merges.iter().map(|m| m.2)
 }
 
 /// Whether a merge has a byte token of `Unknown::Bytes` for a part. Such a byte may spell a character of the alphabet, which
 /// never is encoded as that byte.
-fn merges_byte_tokens(base: &Base, merges: &[(u32, u32, u32)]) -> bool {
+fn merges_byte_tokens(base: &Base, merges: &[Triple]) -> bool {
     match base {
         Base::Characters(_, Unknown::Bytes(ids)) => merges.iter().any(|m| ids.contains(&m.0) || ids.contains(&m.1)),
         _ => false,

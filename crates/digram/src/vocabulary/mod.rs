@@ -6,6 +6,7 @@
 
 mod build;
 mod canonical;
+mod found;
 mod pairs;
 pub mod rules;
 mod spelling;
@@ -15,6 +16,7 @@ mod tests;
 mod tokens;
 
 pub use build::{Base, Special};
+pub use found::{Found, Triple};
 pub use pairs::Pairs;
 pub use symbols::Fallback;
 pub use tokens::Tokens;
@@ -54,7 +56,9 @@ pub struct Vocabulary {
     symbols: Symbols,
     rules: RuleSet,
     whole: Option<Whole>,
-    merges: Vec<(u32, u32, u32)>,
+    merges: Vec<Triple>,
+    /// Whether it was built of `merges`, which then need not be found.
+    merges_given: bool,
     not_canonical: Vec<u32>,
 }
 
@@ -66,7 +70,7 @@ impl Vocabulary {
 
     /// The merges (left id, right id, new id) in learned order: as given, or, of ranked bytes and token
     /// lists, as recovered. Complete only where [`Self::is_canonical`].
-    pub fn merges(&self) -> &[(u32, u32, u32)] {
+    pub fn merges(&self) -> &[Triple] {
         &self.merges
     }
 
@@ -114,9 +118,7 @@ impl Vocabulary {
 
     /// The id that stands in for symbols that have no token, if one does.
     pub(crate) fn unknown_id(&self) -> Option<u32> {
-        match &self.symbols {
-            Symbols::Bytes(_, fallback) | Symbols::Characters { unknown: fallback, .. } => fallback.token,
-        }
+        self.symbols.fallback().token
     }
 
     /// Whether the base symbols are bytes.
@@ -169,6 +171,13 @@ struct Whole {
 impl Whole {
     fn with_capacity(n: usize) -> Self {
         Self { table: HashTable::with_capacity(n), ..Self::default() }
+    }
+
+    /// All of `ids`, whose bytes differ.
+    fn of(tokens: &Tokens, ids: impl Iterator<Item = u32>) -> Self {
+        let mut whole = Self::with_capacity(tokens.len());
+        ids.for_each(|id| whole.add(tokens, id));
+        whole
     }
 
     fn add(&mut self, tokens: &Tokens, id: u32) {

@@ -1,10 +1,11 @@
 //! Pairs in general: tokens with ids in any order, and merges that name them; several merges may make one token.
 
-use super::build::add_specials;
+use super::build::{add_specials, only_parts_meet};
 use super::canonical::{Parts, stay_apart};
+use super::found::Lengths;
 use super::rules::PairTable;
 use super::spelling::Spellings;
-use super::{Fallback, NONE, RuleSet, Special, Symbols, Tokens, Vocabulary, Whole};
+use super::{Fallback, Found, NONE, RuleSet, Special, Symbols, Tokens, Triple, Vocabulary, Whole};
 use crate::merge::{Merge, Rules};
 use crate::{Error, Result};
 
@@ -14,7 +15,7 @@ pub struct Pairs<'a> {
     /// Bytes (UTF-8 where `characters` is set) and id of each token. Those of one symbol are the base symbols.
     pub tokens: &'a [(&'a [u8], u32)],
     /// (left id, right id, new id), lowest rank first. Of a repeated pair the last line counts.
-    pub merges: &'a [(u32, u32, u32)],
+    pub merges: &'a [Triple],
     /// Instead of merges: ids of tokens, first ones first. Two neighbours merge wherever together they spell one of these.
     pub ranked: &'a [u32],
     /// Whether the base symbols are characters, not bytes.
@@ -26,85 +27,167 @@ pub struct Pairs<'a> {
 }
 
 /// A rank, and (left id, right id, new id).
-type Ranked = (u32, (u32, u32, u32));
+type Ranked = (u32, Triple);
 
 impl Vocabulary {
-    /// A vocabulary of pairs in general. A special token may also be one of `tokens`, where the two spell the same.
+    /// A vocabulary of pairs in general. A special token may also be one of `tokens`, where the two spell the same. `found` is
+    /// what an earlier build of the same worked out.
     ///
     /// # Errors
     /// `Vocabulary`, naming the token or merge: bytes or an id given twice, an empty token, a merge of ids that are not
-    /// there or do not spell the new one, an unknown token without an id.
-    pub fn from_pairs(pairs: &Pairs, specials: &[Special]) -> Result<Self> {
+    /// there or do not spell the new one, an unknown token or byte token without an id; `found` that is not of this vocabulary.
+    pub fn from_pairs(pairs: &Pairs, specials: &[Special], found: Option<&Found>) -> Result<Self> {
         let mut tokens = Tokens::default();
         let ids = pairs.tokens.iter().map(|token| token.1).chain(specials.iter().map(|special| special.1));
         if let Some(highest) = ids.clone().max() {
             tokens.reserve(u64::from(highest), ids.count())?;
         }
-        for &(bytes, id) in pairs.tokens {
-            tokens.set(id, bytes, false)?;
-        }
-        let mut whole = Whole::with_capacity(pairs.tokens.len());
+        tokens.reserve_bytes(pairs.tokens.iter().map(|token| token.0.len()).sum());
         for &(bytes, id) in pairs.tokens {
             if bytes.is_empty() {
                 return Err(Error::Vocabulary(format!("token {id} is empty")));
             }
-            if let Some(other) = whole.get(&tokens, bytes) {
-                return Err(Error::Vocabulary(format!("tokens {other} and {id} have the same bytes")));
-            }
-            whole.add(&tokens, id);
+            tokens.set(id, bytes, false)?;
         }
-        let mut table = PairTable::with_capacity(pairs.merges.len());
-        for (rank, &(left, right, id)) in (0..).zip(pairs.merges) {
-            let spelt = |id| tokens.written(id).ok_or(id);
-            let check = || Ok(spelt(id)?.strip_prefix(spelt(left)?).is_some_and(|rest| Ok(rest) == spelt(right)));
-            match check() {
-                Ok(true) => table.set(left, right, Merge { rank, id }),
-                Ok(false) if tokens.contains(right) => {
-                    return Err(Error::Vocabulary(format!(
-                        "merge {rank} of {left} and {right} does not spell the token {id} that it makes"
-                    )));
-                }
-                Ok(false) => return Err(no_token(rank, right)),
-                Err(missing) => return Err(no_token(rank, missing)),
-            }
-        }
-        let counted =
-            |&(rank, merge): &Ranked| table.merge(merge.0, merge.1, 0).is_some_and(|found| found.rank == rank);
-        let mut merges: Vec<_> = (0..).zip(pairs.merges.iter().copied()).filter(counted).collect();
         let symbols = Symbols::of_tokens(pairs);
-        if !pairs.ranked.is_empty() {
-            merges = ranked_merges(pairs, &tokens, &symbols)?;
-            merges.iter().for_each(|&(rank, (left, right, id))| table.set(left, right, Merge { rank, id }));
-        }
-        let (reached, parts) = self_encoding(&table, &merges, tokens.len(), &symbols);
-        let mut not_canonical: Vec<u32> = merges.iter().map(|m| m.1.2).filter(|&id| !reached[id as usize]).collect();
-        not_canonical.sort_unstable();
-        not_canonical.dedup();
+        let mut learnt = match found {
+            Some(found) => learnt_before(pairs, &tokens, &symbols, found)?,
+            None => learn(pairs, &tokens, &symbols)?,
+        };
         for (marker, id) in specials {
             tokens.mark_special(*id, marker);
-        }
-        if !pairs.ranked.is_empty() {
-            // Of the splits of a token the one that happens: its merge.
-            merges.retain(|&(rank, (left, right, id))| parts[id as usize] == Parts { left, right, rank: rank + 1 });
         }
         add_specials(&mut tokens, specials)?;
         if let Some(id) = pairs.unknown.token.filter(|&id| !tokens.contains(id)) {
             return Err(Error::Vocabulary(format!("the unknown token has id {id}, which no token has")));
         }
+        if let Some(id) =
+            pairs.unknown.bytes.iter().flat_map(|b| b.iter()).find(|&&id| id != NONE && !tokens.contains(id))
+        {
+            return Err(Error::Vocabulary(format!("a byte token has id {id}, which no token has")));
+        }
         // With `whole` every token is looked up; else those alone that merging would give as well. A special token never.
-        whole.retain(|id| match pairs.whole {
+        let looked_up = |id: u32| match pairs.whole {
             true => !tokens.is_special(id),
-            false => reached[id as usize],
-        });
+            false => learnt.reached[id as usize],
+        };
+        let whole = match learnt.whole.take() {
+            Some(mut whole) => {
+                whole.retain(looked_up);
+                whole
+            }
+            None => Whole::of(&tokens, pairs.tokens.iter().map(|token| token.1).filter(|&id| looked_up(id))),
+        };
         Ok(Self {
             tokens,
             symbols,
-            rules: RuleSet::Pairs(table),
+            rules: RuleSet::Pairs(learnt.table),
             whole: Some(whole),
-            merges: merges.into_iter().map(|m| m.1).collect(),
-            not_canonical,
+            merges: learnt.merges,
+            merges_given: pairs.ranked.is_empty(),
+            not_canonical: learnt.not_canonical,
         })
     }
+}
+
+/// What is worked out of the tokens and merges that are given.
+struct Learnt {
+    table: PairTable,
+    merges: Vec<Triple>,
+    not_canonical: Vec<u32>,
+    /// Whether a token encodes to itself by merging, by id.
+    reached: Vec<bool>,
+    /// All tokens by their bytes, where they had to be looked up.
+    whole: Option<Whole>,
+}
+
+fn learn(pairs: &Pairs, tokens: &Tokens, symbols: &Symbols) -> Result<Learnt> {
+    let mut whole = Whole::with_capacity(pairs.tokens.len());
+    for &(bytes, id) in pairs.tokens {
+        if let Some(other) = whole.get(tokens, bytes) {
+            return Err(Error::Vocabulary(format!("tokens {other} and {id} have the same bytes")));
+        }
+        whole.add(tokens, id);
+    }
+    let mut table = PairTable::with_capacity(pairs.merges.len());
+    for (rank, &(left, right, id)) in (0..).zip(pairs.merges) {
+        let spelt = |id| tokens.written(id).ok_or(id);
+        let check = || Ok(spelt(id)?.strip_prefix(spelt(left)?).is_some_and(|rest| Ok(rest) == spelt(right)));
+        match check() {
+            Ok(true) => table.set(left, right, Merge { rank, id }),
+            Ok(false) if tokens.contains(right) => {
+                return Err(Error::Vocabulary(format!(
+                    "merge {rank} of {left} and {right} does not spell the token {id} that it makes"
+                )));
+            }
+            Ok(false) => return Err(no_token(rank, right)),
+            Err(missing) => return Err(no_token(rank, missing)),
+        }
+    }
+    let mut merges = counted(&table, pairs.merges);
+    if !pairs.ranked.is_empty() {
+        merges = ranked_merges(pairs, tokens, symbols)?;
+        merges.iter().for_each(|&(rank, (left, right, id))| table.set(left, right, Merge { rank, id }));
+    }
+    let (reached, parts) = self_encoding(&table, &merges, tokens.len(), symbols);
+    let mut not_canonical: Vec<u32> = merges.iter().map(|m| m.1.2).filter(|&id| !reached[id as usize]).collect();
+    not_canonical.sort_unstable();
+    not_canonical.dedup();
+    let all = merges.len();
+    if !pairs.ranked.is_empty() {
+        // Of the splits of a token the one that happens: its merge.
+        merges.retain(|&(rank, (left, right, id))| parts[id as usize] == Parts { left, right, rank: rank + 1 });
+    }
+    let merges: Vec<Triple> = merges.into_iter().map(|m| m.1).collect();
+    if merges.len() < all && not_canonical.is_empty() && only_parts_meet(symbols, &merges) {
+        let ranks = ranks(pairs, tokens);
+        table = PairTable::of(&merges, |id| ranks[id as usize]);
+    }
+    Ok(Learnt { table, merges, not_canonical, reached, whole: Some(whole) })
+}
+
+/// The same from what an earlier build found out.
+fn learnt_before(pairs: &Pairs, tokens: &Tokens, symbols: &Symbols, found: &Found) -> Result<Learnt> {
+    let mut reached = vec![false; tokens.len()];
+    symbols.for_each_id(|id| reached[id as usize] = true);
+    let (table, merges) = if pairs.ranked.is_empty() {
+        Lengths::of(tokens).check(pairs.merges)?;
+        let mut table = PairTable::with_capacity(pairs.merges.len());
+        (0..).zip(pairs.merges).for_each(|(rank, &(left, right, id))| table.set(left, right, Merge { rank, id }));
+        let merges = match table.len() == pairs.merges.len() {
+            true => pairs.merges.to_vec(), // no pair has two merges
+            false => counted(&table, pairs.merges).into_iter().map(|m| m.1).collect(),
+        };
+        (table, merges)
+    } else {
+        let ranks = ranks(pairs, tokens);
+        (found.table(tokens, |id| ranks[id as usize])?, found.merges.clone())
+    };
+    merges.iter().for_each(|m| reached[m.2 as usize] = true);
+    // A base symbol that merges make as well is reached, and never among these.
+    for &id in &found.not_canonical {
+        if let Some(reached) = reached.get_mut(id as usize) {
+            *reached = false;
+        }
+    }
+    Ok(Learnt { table, merges, not_canonical: found.not_canonical.clone(), reached, whole: None })
+}
+
+/// Of a repeated pair the last merge counts: those that do, with their ranks.
+fn counted(table: &PairTable, merges: &[Triple]) -> Vec<Ranked> {
+    let counts = |&(rank, merge): &Ranked| table.merge(merge.0, merge.1, 0).is_some_and(|found| found.rank == rank);
+    (0..).zip(merges.iter().copied()).filter(counts).collect()
+}
+
+/// The rank of each ranked token, by id; 0 for the others.
+fn ranks(pairs: &Pairs, tokens: &Tokens) -> Vec<u32> {
+    let mut ranks = vec![0; tokens.len()];
+    for (rank, &id) in (0..).zip(pairs.ranked) {
+        if let Some(slot) = ranks.get_mut(id as usize) {
+            *slot = rank;
+        }
+    }
+    ranks
 }
 
 fn no_token(rank: u32, id: u32) -> Error {
@@ -217,8 +300,12 @@ mod tests {
     fn build(tokens: &[String], merges: &[(u32, u32, u32)], whole: bool) -> Vocabulary {
         let tokens: Vec<(&[u8], u32)> = tokens.iter().map(String::as_bytes).zip(0..).collect();
         let unknown = Fallback::default();
-        Vocabulary::from_pairs(&Pairs { tokens: &tokens, merges, ranked: &[], characters: true, whole, unknown }, &[])
-            .unwrap()
+        Vocabulary::from_pairs(
+            &Pairs { tokens: &tokens, merges, ranked: &[], characters: true, whole, unknown },
+            &[],
+            None,
+        )
+        .unwrap()
     }
 
     /// Merges below rank `limit` over a list: the lowest rank of all neighbours, leftmost first; of a repeated pair the last
@@ -285,7 +372,7 @@ mod tests {
             let pairs = Pairs {
                 tokens: &spelt, merges: &[], ranked: &ranked, characters: true, whole: false, unknown: Fallback::default(),
             };
-            let vocabulary = Vocabulary::from_pairs(&pairs, &[]).unwrap();
+            let vocabulary = Vocabulary::from_pairs(&pairs, &[], None).unwrap();
             let mut got = Vec::new();
             vocabulary.append_symbols(text.as_bytes(), 0, &mut got).unwrap();
             merge_symbols(&vocabulary, &mut got, 0, &mut Scratch::default());
@@ -310,7 +397,7 @@ mod tests {
         let refused = |tokens: &[(&[u8], u32)], merges: &[(u32, u32, u32)]| {
             let pairs =
                 Pairs { tokens, merges, ranked: &[], characters: false, whole: false, unknown: Fallback::default() };
-            Vocabulary::from_pairs(&pairs, &[]).unwrap_err().to_string()
+            Vocabulary::from_pairs(&pairs, &[], None).unwrap_err().to_string()
         };
         let [a, b, ab]: [(&[u8], u32); 3] = [(b"a", 0), (b"b", 1), (b"ab", 2)];
         assert!(refused(&[a, (b"a", 1)], &[]).contains("same bytes"));
@@ -334,9 +421,9 @@ mod tests {
             whole: true,
             unknown: Fallback::default(),
         };
-        let vocabulary = Vocabulary::from_pairs(&pairs, &[("ab".into(), 2)]).unwrap();
+        let vocabulary = Vocabulary::from_pairs(&pairs, &[("ab".into(), 2)], None).unwrap();
         assert!(vocabulary.tokens().is_special(2));
         assert_eq!(vocabulary.whole_piece(b"ab"), None, "a special token is never looked up");
-        assert!(Vocabulary::from_pairs(&pairs, &[("ba".into(), 2)]).is_err());
+        assert!(Vocabulary::from_pairs(&pairs, &[("ba".into(), 2)], None).is_err());
     }
 }

@@ -23,6 +23,26 @@ impl PairTable {
         Self(HashMap::with_capacity_and_hasher(n, FixedState::default()))
     }
 
+    /// A rule for each triple (left id, right id, new id), of the rank that `rank` gives for the new id.
+    pub(crate) fn of(triples: &[(u32, u32, u32)], rank: impl Fn(u32) -> u32) -> Self {
+        let mut table = Self::with_capacity(triples.len());
+        triples.iter().for_each(|&(left, right, id)| table.set(left, right, Merge { rank: rank(id), id }));
+        table
+    }
+
+    /// The number of pairs that have a rule.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// (left id, right id, new id) of each rule, by rank, then by ids.
+    pub(crate) fn triples(&self) -> Vec<(u32, u32, u32)> {
+        let parts = |key: u64| ((key >> 32) as u32, key as u32);
+        let mut rules: Vec<_> = self.0.iter().map(|(&key, merge)| (merge.rank, parts(key), merge.id)).collect();
+        rules.sort_unstable();
+        rules.into_iter().map(|(_, (left, right), id)| (left, right, id)).collect()
+    }
+
     /// Adds a rule, in the place of an earlier one for the same pair.
     pub(crate) fn set(&mut self, left: u32, right: u32, merge: Merge) {
         self.0.insert(key(left, right), merge);

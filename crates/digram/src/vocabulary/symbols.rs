@@ -72,6 +72,13 @@ impl Unknowns<'_> {
 }
 
 impl Symbols {
+    /// What stands in for a symbol that has no token.
+    pub(super) fn fallback(&self) -> &Fallback {
+        match self {
+            Self::Bytes(_, fallback) | Self::Characters { unknown: fallback, .. } => fallback,
+        }
+    }
+
     /// Appends the base symbols of `piece`, which starts at byte `offset` of its document.
     pub(super) fn append(&self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
         match self {

@@ -14,7 +14,7 @@ fn ids(vocabulary: &Vocabulary, text: &str) -> Result<Vec<u32>> {
 
 fn list(entries: &str) -> Vocabulary {
     let entries: Vec<&[u8]> = entries.split(',').map(str::as_bytes).collect();
-    Vocabulary::from_list(&entries, true, Unknown::Error, &[]).unwrap()
+    Vocabulary::from_list(&entries, true, Unknown::Error, &[], None).unwrap()
 }
 
 #[test]
@@ -41,15 +41,15 @@ fn what_is_not_canonical_is_named() {
     assert_eq!(list("a,b,xyz,ab").not_canonical(), [2]);
     // Merges (c,c), (c,cc): ccc is never met as c + cc. The case of research §1.0.
     let base = Base::Characters(vec![('c', 0)], Unknown::Error);
-    assert_eq!(Vocabulary::from_merges(&base, &[(0, 0, 1), (0, 1, 2)], &[]).unwrap().not_canonical(), [2]);
-    assert!(Vocabulary::from_merges(&base, &[(0, 0, 1), (1, 0, 2)], &[]).unwrap().is_canonical());
+    assert_eq!(Vocabulary::from_merges(&base, &[(0, 0, 1), (0, 1, 2)], &[], None).unwrap().not_canonical(), [2]);
+    assert!(Vocabulary::from_merges(&base, &[(0, 0, 1), (1, 0, 2)], &[], None).unwrap().is_canonical());
 }
 
 #[test]
 fn contradictions_are_named() {
     let base = Base::bytes();
     let refused = |merges: &[(u32, u32, u32)], specials: &[Special]| {
-        Vocabulary::from_merges(&base, merges, specials).unwrap_err().to_string()
+        Vocabulary::from_merges(&base, merges, specials, None).unwrap_err().to_string()
     };
     assert!(refused(&[(97, 300, 256)], &[]).contains("id 300"));
     assert!(refused(&[(97, 256, 256)], &[]).contains("id 256"), "a token cannot be its own part");
@@ -58,7 +58,7 @@ fn contradictions_are_named() {
     assert!(refused(&[(97, 98, u32::MAX)], &[]).contains("out of range"));
     assert!(refused(&[], &[("<s>".into(), 97)]).contains("<s>"));
     assert!(refused(&[], &[(String::new(), 256)]).contains("empty"));
-    assert!(Vocabulary::from_ranks(&[(b"a", 0), (b"a", 1)], &[]).unwrap_err().to_string().contains("0 and 1"));
+    assert!(Vocabulary::from_ranks(&[(b"a", 0), (b"a", 1)], &[], None).unwrap_err().to_string().contains("0 and 1"));
 }
 
 /// The definition of canonical, token by token.
@@ -85,13 +85,13 @@ proptest! {
                 merges.push((left, right, known));
             }
         }
-        let vocabulary = Vocabulary::from_merges(&base, &merges, &[]).unwrap();
+        let vocabulary = Vocabulary::from_merges(&base, &merges, &[], None).unwrap();
         prop_assert_eq!(vocabulary.not_canonical(), not_canonical(&vocabulary, &merges));
         if vocabulary.is_canonical() {
             // Then the three readings agree: rebuilt from its strings, it has the same merges.
             let strings: Vec<Vec<u8>> = (0..2 + merges.len() as u32).map(|i| vocabulary.tokens().bytes(i).unwrap()).collect();
             let strings: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
-            let again = Vocabulary::from_list(&strings, true, Unknown::Error, &[]).unwrap();
+            let again = Vocabulary::from_list(&strings, true, Unknown::Error, &[], None).unwrap();
             prop_assert_eq!(again.merges(), &merges[..]);
         }
     }
@@ -100,7 +100,7 @@ proptest! {
     fn lists_follow_their_definition(entries in prop::collection::vec("[ab]{1,5}", 0..20), text in "[ab]{0,40}") {
         let all: Vec<&[u8]> = [&b"a"[..], b"b"].into_iter().chain(entries.iter().map(|e| e.as_bytes())).collect();
         let prefix = all.iter().take_while(|e| e.len() == 1).count();
-        let vocabulary = Vocabulary::from_list(&all, true, Unknown::Error, &[]).unwrap();
+        let vocabulary = Vocabulary::from_list(&all, true, Unknown::Error, &[], None).unwrap();
         // One left-to-right pass an entry.
         let symbol = |c: u8| (0..prefix as u32).rev().find(|&i| all[i as usize] == [c]).unwrap();
         let mut want: Vec<u32> = text.bytes().map(symbol).collect();

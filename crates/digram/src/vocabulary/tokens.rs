@@ -111,6 +111,11 @@ impl Tokens {
         Ok(())
     }
 
+    /// Makes room for so many bytes of tokens that are set.
+    pub(crate) fn reserve_bytes(&mut self, bytes: usize) {
+        self.store.reserve_exact(bytes);
+    }
+
     /// Gives `id` the bytes of a base symbol, a ranked token or a special token. Room must be reserved.
     pub(crate) fn set(&mut self, id: u32, bytes: &[u8], special: bool) -> Result<()> {
         let length = u32::try_from(bytes.len())

@@ -1,0 +1,161 @@
+"""Tokenizers that were loaded before, kept in the cache folder in the form of `digram.prepared`.
+
+A vocabulary's file is read, checked and prepared once; from then on it is ready in hundredths of a second. What is kept
+is known by the SHA-256 of the file's content, of the arguments and of the reader, so a changed file, other arguments
+and another version of digram never meet what was kept for others. `digram.cache` says where the folder is, how much it
+holds, and how it is switched off.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from digram import cache
+
+if TYPE_CHECKING:
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["MOST_BYTES", "MOST_FILES", "SMALLEST", "Warned", "digest", "folder", "kept", "key", "used"]
+
+SMALLEST = 1 << 18
+"""Sources of fewer bytes are read as they are: that is as fast."""
+MOST_FILES = 32
+MOST_BYTES = 1 << 28
+"""What the folder holds at most; the files whose last use is the longest ago go first."""
+
+_SUFFIX = ".prepared"
+# Stands for the path of the source in notes, which may have another one the next time.
+_HERE = "\0"
+
+_DAY = 24 * 60 * 60
+
+Warned = list[tuple[str, type[Warning]]]
+
+
+def used() -> bool:
+    """Whether tokenizers are kept: `DIGRAM_CACHE=0` says no."""
+    return os.environ.get("DIGRAM_CACHE", "1") != "0"
+
+
+def folder() -> Path:
+    """The folder they are kept in; it need not be there."""
+    return cache.own_folder() / "prepared"
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file's content."""
+    with open(path, "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def key(kind: str, digests: Iterable[str], given: Mapping[str, Any]) -> str | None:
+    """What names a kept tokenizer: the kind of its source, the SHA-256 of each of its files, the arguments.
+
+    None for arguments that are no plain values, such as an iterator, which can be read only once.
+    """
+    from digram import prepared
+
+    arguments = {
+        name: {"mapping": list(value.items())} if isinstance(value, Mapping) else value for name, value in given.items()
+    }
+    identity = [prepared.VERSION, _reader(), kind, list(digests), arguments]
+    try:
+        return sha256(json.dumps(identity).encode()).hexdigest()
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _reader() -> list[object]:
+    """What reads sources: the version of digram, and the state of its files, for somebody may be working on them."""
+    from digram import __version__
+
+    parts: list[object] = [__version__]
+    home = Path(__file__).parent
+    for place in (home, home / "formats", home / "formats" / "huggingface"):
+        with suppress(OSError):
+            for entry in os.scandir(place):
+                if entry.name.endswith((".py", ".so", ".pyd")):
+                    stat = entry.stat()
+                    parts.append([entry.name, stat.st_size, stat.st_mtime_ns])
+    return sorted(parts, key=repr)
+
+
+def kept(name: Callable[[], str | None], read: Callable[[], Tokenizer], where: str) -> tuple[Tokenizer, Warned]:
+    """The tokenizer that is kept under `name()`, or else what `read()` gives, which then is kept.
+
+    With it come the warnings of reading it, for the caller to give. `where` is how they call the source. Whatever is
+    wrong with the folder, or with a file in it, the tokenizer is read as if nothing were kept. Nothing goes wrong where
+    several processes, or threads, do so at once. Errors are those of `name` and `read`.
+    """
+    from digram import prepared
+
+    before = name()
+    if before is None:
+        return read(), []
+    path = folder() / f"{before}{_SUFFIX}"
+    with suppress(Exception):  # OSError; FormatError of a damaged file, which is written anew
+        tokenizer, notes = prepared.unpacked_with_notes(path.read_bytes())
+        warned = [(text.replace(_HERE, where), _CATEGORIES[category]) for text, category in notes]
+        with suppress(OSError):
+            os.utime(path)
+        return tokenizer, warned
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tokenizer = read()
+    warned = [(str(warning.message), warning.category) for warning in caught]
+    # A source that was changed meanwhile is not what `before` names; and a warning that does not name the source may be
+    # of another thread.
+    own = all(where in text and category.__name__ in _CATEGORIES for text, category in warned)
+    with suppress(OSError):
+        if own and name() == before:
+            notes = [[text.replace(where, _HERE), category.__name__] for text, category in warned]
+            _keep(path, prepared.packed(tokenizer, notes))
+    return tokenizer, warned
+
+
+def _categories() -> dict[str, type[Warning]]:
+    from digram import errors
+
+    found = (getattr(errors, name) for name in errors.__all__)
+    return {kind.__name__: kind for kind in (UserWarning, *found) if issubclass(kind, Warning)}
+
+
+_CATEGORIES = _categories()
+
+
+def _keep(path: Path, data: bytes) -> None:
+    """Writes the file, so that it is there whole or not at all, and makes room for it. OSError where it cannot."""
+    from digram.files import whole_file
+
+    if len(data) > MOST_BYTES:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        file.write(data)
+    _make_room(path)
+
+
+def _make_room(newest: Path) -> None:
+    """Removes the files that were used the longest ago, until what is left is within the bounds."""
+    found = []
+    for entry in os.scandir(newest.parent):
+        with suppress(OSError):  # another process removed it
+            stat = entry.stat()
+            if entry.name.endswith(_SUFFIX) and entry.name != newest.name:
+                found.append((stat.st_mtime_ns, stat.st_size, entry.path))
+            elif entry.name.endswith(".part") and stat.st_mtime < time.time() - _DAY:
+                os.unlink(entry)  # of a process that was ended while it wrote
+    files, held = 1, newest.stat().st_size
+    for _, size, path in sorted(found, reverse=True):
+        files, held = files + 1, held + size
+        if files > MOST_FILES or held > MOST_BYTES:
+            with suppress(OSError):
+                os.unlink(path)
