@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from types import MappingProxyType
-from typing import Literal, TypeAlias, overload
+from typing import Literal, overload
 
 from digram import _native, patterns
 from digram._text import whole_characters
@@ -19,7 +19,7 @@ Alphabet = Literal["bytes", "characters"]
 Kind = Literal["merges", "ranks", "list", "pairs"]
 Step = tuple[str, ...]
 
-Found: TypeAlias = "tuple[array[int], array[int], array[int]]"
+Found = tuple[bytes, bytes, bytes]
 """What the engine found out when it built a vocabulary: merges and rules as flat triples, ids that are not canonical."""
 
 NO_ID = 0xFFFF_FFFF

@@ -136,7 +136,7 @@ def load(name: str, *, folder: Path | None = None, download: bool = False) -> To
         return read()
     given = {"split": encoding.split, "special_tokens": encoding.special_tokens}
     digests = [file.sha256 for file in encoding.files]
-    return kept.kept(lambda: kept.key("encoding", digests, given), read, name)[0]  # reading them gives no warnings
+    return kept.kept(lambda: kept.key("encoding", digests, given), read, name)
 
 
 def _content(encoding: Encoding, file: PublishedFile, folder: Path | None, download: bool) -> bytes:

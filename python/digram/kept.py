@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from hashlib import file_digest, sha256
@@ -19,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from digram import cache
+from digram._warn import Warned, holding, warn
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
 
-__all__ = ["MOST_BYTES", "MOST_FILES", "SMALLEST", "Warned", "digest", "folder", "kept", "key", "used"]
+__all__ = ["MOST_BYTES", "MOST_FILES", "SMALLEST", "digest", "folder", "kept", "key", "used"]
 
 SMALLEST = 1 << 18
 """Sources of fewer bytes are read as they are: that is as fast."""
@@ -36,8 +36,6 @@ _SUFFIX = ".prepared"
 _HERE = "\0"
 
 _DAY = 24 * 60 * 60
-
-Warned = list[tuple[str, type[Warning]]]
 
 
 def used() -> bool:
@@ -79,7 +77,7 @@ def _reader() -> list[object]:
 
     parts: list[object] = [__version__]
     home = Path(__file__).parent
-    for place in (home, home / "formats", home / "formats" / "huggingface"):
+    for place in (home, *(top for top, _, _ in os.walk(home / "formats"))):
         with suppress(OSError):
             for entry in os.scandir(place):
                 if entry.name.endswith((".py", ".so", ".pyd")):
@@ -88,37 +86,44 @@ def _reader() -> list[object]:
     return sorted(parts, key=repr)
 
 
-def kept(name: Callable[[], str | None], read: Callable[[], Tokenizer], where: str) -> tuple[Tokenizer, Warned]:
+def kept(name: Callable[[], str | None], read: Callable[[], Tokenizer], where: str) -> Tokenizer:
     """The tokenizer that is kept under `name()`, or else what `read()` gives, which then is kept.
 
-    With it come the warnings of reading it, for the caller to give. `where` is how they call the source. Whatever is
-    wrong with the folder, or with a file in it, the tokenizer is read as if nothing were kept. Nothing goes wrong where
-    several processes, or threads, do so at once. Errors are those of `name` and `read`.
+    `where` is how the warnings of `read`, which come each time, call the source. Whatever is wrong with the folder, or
+    with a file in it, the tokenizer is read as if nothing were kept. Several processes and threads may do so at once.
+    Errors are those of `name` and `read`.
     """
     from digram import prepared
 
     before = name()
     if before is None:
-        return read(), []
+        return read()
     path = folder() / f"{before}{_SUFFIX}"
+    tokenizer, warned = _found(path, where)
+    if tokenizer is None:
+        with holding() as warned:
+            tokenizer = read()
+        notes = [[text.replace(where, _HERE), category.__name__] for text, category in warned]
+        # A source that was changed meanwhile is not what `before` names.
+        with suppress(OSError):
+            if all(category in _CATEGORIES for _, category in notes) and name() == before:
+                _keep(path, prepared.packed(tokenizer, notes))
+    for text, category in warned:
+        warn(text, category)
+    return tokenizer
+
+
+def _found(path: Path, where: str) -> tuple[Tokenizer | None, list[Warned]]:
+    from digram import prepared
+
     with suppress(Exception):  # OSError; FormatError of a damaged file, which is written anew
-        tokenizer, notes = prepared.unpacked_with_notes(path.read_bytes())
+        with open(path, "rb", buffering=0) as file:
+            tokenizer, notes = prepared.read(file, os.fstat(file.fileno()).st_size)
         warned = [(text.replace(_HERE, where), _CATEGORIES[category]) for text, category in notes]
         with suppress(OSError):
             os.utime(path)
         return tokenizer, warned
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        tokenizer = read()
-    warned = [(str(warning.message), warning.category) for warning in caught]
-    # A source that was changed meanwhile is not what `before` names; and a warning that does not name the source may be
-    # of another thread.
-    own = all(where in text and category.__name__ in _CATEGORIES for text, category in warned)
-    with suppress(OSError):
-        if own and name() == before:
-            notes = [[text.replace(where, _HERE), category.__name__] for text, category in warned]
-            _keep(path, prepared.packed(tokenizer, notes))
-    return tokenizer, warned
+    return None, []
 
 
 def _categories() -> dict[str, type[Warning]]:

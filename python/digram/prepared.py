@@ -7,68 +7,58 @@ executed. It is no format to keep vocabularies in, for another version of digram
     4 bytes   the CRC-32 of all that follows
     4 bytes   the length of the header
     header    a JSON object in ASCII: "definition", the fields of `digram.definition.Definition` that are no arrays;
-              "arrays", a [name, type code, length] for each; "notes", what else the writer kept
-    arrays    the numbers of each, or the bytes of the tokens
+              "arrays", a [name, bytes for a number, length in bytes] for each; "notes", what else the writer kept
+    arrays    the numbers of each, or the bytes of the tokens, in the order of the header
 
-Numbers are little-endian. The header and each array are filled up to a multiple of eight bytes.
-
-A file that was damaged is told by its CRC-32. One that was made by hand on purpose may give wrong ids, no more: the
-engine checks whatever it needs to rely on.
+Numbers are little-endian. A file that was damaged is told by its CRC-32. One that was made by hand on purpose may give
+wrong ids, no more: the engine checks whatever it relies on.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from typing import Any
+from typing import Any, BinaryIO
 from zlib import crc32
 
-from digram.definition import AddedToken, Definition, Found, Tokens
+from digram.definition import AddedToken, Definition, Tokens
 from digram.errors import DigramError, FormatError
 from digram.tokenizer import Tokenizer
 
-__all__ = ["VERSION", "packed", "unpacked", "unpacked_with_notes"]
+__all__ = ["VERSION", "packed", "read", "unpacked"]
 
 VERSION = 1
 
 _MAGIC = b"digram" + VERSION.to_bytes(2, "little")
-_START = len(_MAGIC) + 4
+_START = len(_MAGIC) + 4 + 4
 _ARRAYS = ("merges", "ids", "ranked")
-_FOUND = ("found.merges", "found.rules", "found.not_canonical")
-_TYPES = {"tokens": "B", "ends": "Q", **dict.fromkeys((*_ARRAYS, *_FOUND), "I")}
+_FOUND = ("found_merges", "found_rules", "found_not_canonical")
+_WIDTHS = {"tokens": 1, "ends": 8, **dict.fromkeys((*_ARRAYS, *_FOUND), 4)}
+_CODES = {4: "I", 8: "Q"}
 
-Notes = list[Any]
 
-
-def packed(tokenizer: Tokenizer, notes: Notes | None = None) -> bytes:
+def packed(tokenizer: Tokenizer, notes: list[Any] | None = None) -> bytes:
     """The tokenizer as bytes; `notes`, of JSON values, go with it."""
     definition = tokenizer._definition
     tokens = Tokens.of(definition.tokens)
-    arrays: dict[str, array[int] | bytes] = {name: getattr(definition, name) for name in _ARRAYS}
+    arrays: dict[str, bytes | bytearray | array[int]] = {name: getattr(definition, name) for name in _ARRAYS}
     arrays |= {"tokens": tokens.joined, "ends": tokens.ends}
-    found = tokenizer._encoder.found()
-    if found is not None:
-        arrays |= {name: array("I", flat) for name, flat in zip(_FOUND, found, strict=True)}
+    arrays |= dict(zip(_FOUND, tokenizer._encoder.found() or (), strict=False))
     plain = {field.name: getattr(definition, field.name) for field in fields(Definition) if field.name not in arrays}
     plain["special_tokens"] = dict(definition.special_tokens)
     plain["added_tokens"] = [(token.content, token.id, token.flags) for token in definition.added_tokens]
+    flat = {name: _little_endian(values, _WIDTHS[name]) for name, values in arrays.items()}
     header = {
         "definition": plain,
-        "arrays": [(name, _TYPES[name], len(values)) for name, values in arrays.items()],
+        "arrays": [(name, _WIDTHS[name], len(values)) for name, values in flat.items()],
         "notes": notes or [],
     }
     text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    parts = [len(text).to_bytes(4, "little"), text]
-    for values in arrays.values():
-        if isinstance(values, array) and sys.byteorder == "big":
-            values = array(values.typecode, values)
-            values.byteswap()
-        flat = values if isinstance(values, bytes) else memoryview(values).cast("B")
-        parts += (flat, bytes(-len(flat) % 8))
+    parts = [len(text).to_bytes(4, "little"), text, *flat.values()]
     checksum = 0
     for part in parts:
         checksum = crc32(part, checksum)
@@ -77,57 +67,75 @@ def packed(tokenizer: Tokenizer, notes: Notes | None = None) -> bytes:
 
 def unpacked(data: bytes) -> Tokenizer:
     """The tokenizer that `packed` made bytes of. FormatError where they are damaged, or of another version."""
-    return unpacked_with_notes(data)[0]
+    return read(io.BytesIO(data), len(data))[0]
 
 
-def unpacked_with_notes(data: bytes) -> tuple[Tokenizer, Notes]:
-    """The tokenizer and the notes. FormatError as of `unpacked`."""
-    view = memoryview(data)
-    if view[: len(_MAGIC)] != _MAGIC:
+def read(file: BinaryIO, size: int) -> tuple[Tokenizer, list[Any]]:
+    """The tokenizer and the notes of a file of `size` bytes that holds what `packed` gave. FormatError as there."""
+    start = file.read(_START)
+    if start[: len(_MAGIC)] != _MAGIC:
         raise FormatError(
-            f"a prepared tokenizer begins with {_MAGIC!r}, not {bytes(view[: len(_MAGIC)])!r}: another version of "
-            "digram wrote it, or it is none; make it anew"
+            f"a prepared tokenizer begins with {_MAGIC!r}, not {start[: len(_MAGIC)]!r}: another version of digram "
+            "wrote it, or it is none; make it anew"
         )
-    if view[len(_MAGIC) : _START] != crc32(view[_START:]).to_bytes(4, "little"):
-        raise FormatError("a prepared tokenizer is damaged or cut off: its checksum is wrong; make it anew")
+    length = int.from_bytes(start[-4:], "little")
     try:
-        return _read(view[_START:])
-    except (DigramError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        raise FormatError(f"a prepared tokenizer contradicts itself: {error}; make it anew") from error
+        text = _exactly(file, length, size - _START)
+        checksum = crc32(text, crc32(start[-4:]))
+        header = json.loads(text)
+        arrays: dict[str, Any] = {}
+        left = size - _START - length
+        for name, width, length in header["arrays"]:
+            if _WIDTHS[name] != width:
+                raise ValueError(f"{name} has numbers of {width} bytes")
+            flat = _exactly(file, length, left)
+            left -= length
+            checksum = crc32(flat, checksum)
+            arrays[name] = flat
+        if left:
+            raise ValueError(f"{left} bytes are left over")
+        if checksum.to_bytes(4, "little") != start[-8:-4]:
+            raise ValueError("its checksum is wrong")
+        return _tokenizer(header["definition"], arrays), list(header["notes"])
+    except (ArithmeticError, AttributeError, DigramError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise FormatError(f"a prepared tokenizer is damaged or cut off: {error}; make it anew") from error
 
 
-def _read(view: memoryview) -> tuple[Tokenizer, Notes]:
-    end = 4 + int.from_bytes(view[:4], "little")
-    header = json.loads(bytes(view[4:end]))
-    arrays: dict[str, array[int] | bytes] = {}
-    for name, code, length in header["arrays"]:
-        if _TYPES[name] != code:
-            raise ValueError(f"{name} is of type {code}")
-        size = length * array(code).itemsize
-        if not 0 <= size <= len(view) - end:
-            raise ValueError(f"{name} goes past the end")
-        flat = view[end : end + size]
-        arrays[name] = bytes(flat) if code == "B" else _numbers(code, flat)
-        end += size + -size % 8
-    return _tokenizer(header["definition"], arrays), list(header["notes"])
+def _exactly(file: BinaryIO, length: int, left: int) -> bytes:
+    # No memory is taken for what is not there.
+    data = file.read(length) if 0 <= length <= left else b""
+    if len(data) != length:
+        raise ValueError(f"{length} bytes are missing")
+    return data
 
 
-def _numbers(code: str, view: memoryview) -> array[int]:
-    numbers = array(code)
-    numbers.frombytes(view)
+def _little_endian(values: bytes | bytearray | array[int], width: int) -> bytes | bytearray | memoryview:
+    """The bytes of numbers in native order; where that is little-endian already, without a copy."""
+    if width == 1 or sys.byteorder == "little":
+        return values if isinstance(values, (bytes, bytearray)) else memoryview(values).cast("B")
+    swapped = array(_CODES[width], bytes(values) if isinstance(values, (bytes, bytearray)) else values)
+    swapped.byteswap()
+    return swapped.tobytes()
+
+
+def _numbers(data: bytes, width: int) -> array[int]:
+    numbers = array(_CODES[width], data)
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers
 
 
-def _tokenizer(plain: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tokenizer:
+def _tokenizer(plain: dict[str, Any], arrays: dict[str, bytes]) -> Tokenizer:
     values = {name: _frozen(value) for name, value in plain.items()}
-    values |= {name: arrays[name] for name in _ARRAYS}
-    values["tokens"] = Tokens(arrays["tokens"], arrays["ends"])
+    values |= {name: _numbers(arrays[name], 4) for name in _ARRAYS}
+    values["tokens"] = Tokens(arrays["tokens"], _numbers(arrays["ends"], 8))
     values["added_tokens"] = tuple(_added(plain["added_tokens"]))
-    found: Found | None = None
+    found = None
     if _FOUND[0] in arrays:
-        found = (arrays[_FOUND[0]], arrays[_FOUND[1]], arrays[_FOUND[2]])
+        first, second, third = (arrays[name] for name in _FOUND)
+        if sys.byteorder == "big":
+            first, second, third = (_numbers(flat, 4).tobytes() for flat in (first, second, third))
+        found = first, second, third
     return Tokenizer(Definition(**values), found)
 
 

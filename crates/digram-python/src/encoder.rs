@@ -1,7 +1,7 @@
 //! The tokenizer as Python sees it.
 
 use crate::errors::exception;
-use crate::ids::{flat, ids, numbers};
+use crate::ids::{flat, ids, numbers, triples};
 use crate::run::{SHORT, interruptible, on_threads};
 use crate::steps::{self, Words};
 use crate::text::{Text, texts};
@@ -39,7 +39,7 @@ fn slices<'a>(bytes: &'a [u8], ends: &[u64]) -> Result<Vec<&'a [u8]>> {
     let mut start = 0;
     let slice = |&end: &u64| {
         let end = end as usize;
-        let piece = bytes.get(start..end).ok_or_else(|| Error::Argument("the ends are not ascending".into()))?;
+        let piece = bytes.get(start..end).ok_or_else(not_ascending)?;
         start = end;
         Ok(piece)
     };
@@ -48,11 +48,21 @@ fn slices<'a>(bytes: &'a [u8], ends: &[u64]) -> Result<Vec<&'a [u8]>> {
 
 /// The pieces of a flat buffer with their ids.
 fn spelt<'a>(bytes: &'a [u8], ends: &[u64], ids: &[u32]) -> Result<Vec<(&'a [u8], u32)>> {
-    let pieces = slices(bytes, ends)?;
-    if pieces.len() != ids.len() {
-        return Err(Error::Argument(format!("{} tokens have {} ids", pieces.len(), ids.len())));
+    if ends.len() != ids.len() {
+        return Err(Error::Argument(format!("{} tokens have {} ids", ends.len(), ids.len())));
     }
-    Ok(pieces.into_iter().zip(ids.iter().copied()).collect())
+    let mut start = 0;
+    let piece = |(&end, &id): (&u64, &u32)| {
+        let end = end as usize;
+        let piece = bytes.get(start..end).ok_or_else(not_ascending)?;
+        start = end;
+        Ok((piece, id))
+    };
+    ends.iter().zip(ids).map(piece).collect()
+}
+
+fn not_ascending() -> Error {
+    Error::Argument("the ends are not ascending".into())
 }
 
 fn unknown(id: Option<u32>, first_byte_id: Option<u32>) -> Unknown {
@@ -61,10 +71,6 @@ fn unknown(id: Option<u32>, first_byte_id: Option<u32>) -> Unknown {
         (None, Some(first)) => Unknown::Bytes(Box::new(std::array::from_fn(|byte| first + byte as u32))),
         (None, None) => Unknown::Error,
     }
-}
-
-fn triples(flat: &[u32]) -> Vec<Triple> {
-    flat.chunks_exact(3).map(|m| (m[0], m[1], m[2])).collect()
 }
 
 fn flat_triples<'py>(py: Python<'py>, triples: &[Triple]) -> Bound<'py, PyByteArray> {
@@ -79,8 +85,11 @@ fn found(flat: Option<Flat<'_>>) -> PyResult<Option<Found>> {
     let Some((merges, rules, not_canonical)) = flat else {
         return Ok(None);
     };
-    let (merges, rules): (Vec<u32>, Vec<u32>) = (numbers(&merges)?, numbers(&rules)?);
-    Ok(Some(Found { merges: triples(&merges), rules: triples(&rules), not_canonical: numbers(&not_canonical)? }))
+    Ok(Some(Found {
+        merges: triples(&merges)?,
+        rules: triples(&rules)?,
+        not_canonical: numbers(&not_canonical)?.into_owned(),
+    }))
 }
 
 fn splitter(pattern: Option<&str>) -> Result<Splitter> {
@@ -183,16 +192,15 @@ impl Encoder {
         split: Option<String>,
         found: Option<Flat<'_>>,
     ) -> PyResult<Self> {
-        let (flat, found): (Vec<u32>, _) = (numbers(merges)?, self::found(found)?);
+        let (merges, found) = (triples(merges)?, self::found(found)?);
         Self::built(py, || {
-            let merges = triples(&flat);
             let base = match characters {
                 Some(characters) => {
                     Base::Characters(characters.chars().zip(0..).collect(), unknown(unknown_id, first_byte_id))
                 }
                 None => Base::bytes(),
             };
-            let vocabulary = Vocabulary::from_merges(&base, &merges, &specials, found.as_ref())?;
+            let vocabulary = Vocabulary::from_merges(&base, merges, &specials, found)?;
             encode::Encoder::new(vocabulary, splitter(split.as_deref())?, &specials)
         })
     }
@@ -208,11 +216,9 @@ impl Encoder {
         split: Option<String>,
         found: Option<Flat<'_>>,
     ) -> PyResult<Self> {
-        let (bytes, ends, ids): (_, Vec<u64>, Vec<u32>) = (tokens.as_bytes(), numbers(ends)?, numbers(ids)?);
-        let found = self::found(found)?;
+        let (bytes, ends, ids, found) = (tokens.as_bytes(), numbers(ends)?, numbers(ids)?, self::found(found)?);
         Self::built(tokens.py(), || {
-            let ranked = spelt(bytes, &ends, &ids)?;
-            let vocabulary = Vocabulary::from_ranks(&ranked, &specials, found.as_ref())?;
+            let vocabulary = Vocabulary::from_ranks(&spelt(bytes, &ends, &ids)?, &specials, found)?;
             encode::Encoder::new(vocabulary, splitter(split.as_deref())?, &specials)
         })
     }
@@ -229,10 +235,10 @@ impl Encoder {
         split: Option<String>,
         found: Option<Flat<'_>>,
     ) -> PyResult<Self> {
-        let (bytes, ends, found): (_, Vec<u64>, _) = (tokens.as_bytes(), numbers(ends)?, self::found(found)?);
+        let (bytes, ends, found) = (tokens.as_bytes(), numbers(ends)?, self::found(found)?);
         Self::built(tokens.py(), || {
             let (list, unknown) = (slices(bytes, &ends)?, unknown(unknown_id, None));
-            let vocabulary = Vocabulary::from_list(&list, characters, unknown, &specials, found.as_ref())?;
+            let vocabulary = Vocabulary::from_list(&list, characters, unknown, &specials, found)?;
             encode::Encoder::new(vocabulary, splitter(split.as_deref())?, &specials)
         })
     }
@@ -265,17 +271,15 @@ impl Encoder {
         template: (Vec<u32>, Vec<u32>),
         found: Option<Flat<'_>>,
     ) -> PyResult<Self> {
-        let (bytes, ends, ids): (_, Vec<u64>, Vec<u32>) = (tokens.as_bytes(), numbers(ends)?, numbers(ids)?);
-        let (flat, ranked): (Vec<u32>, Vec<u32>) = (numbers(merges)?, numbers(ranked)?);
-        let found = self::found(found)?;
+        let (bytes, ends, ids, merges) = (tokens.as_bytes(), numbers(ends)?, numbers(ids)?, triples(merges)?);
+        let (ranked, found) = (numbers(ranked)?, self::found(found)?);
         Self::built(tokens.py(), || {
             let spelt = spelt(bytes, &ends, &ids)?;
-            let merges = triples(&flat);
             let wrong = |_| Error::Argument("byte_ids must be 256 ids".into());
             let bytes = byte_ids.map(|ids| ids.try_into().map(Box::new).map_err(wrong)).transpose()?;
             let unknown = Fallback { bytes, token: unknown_id, fuse: fuse_unknown };
-            let pairs = Pairs { tokens: &spelt, merges: &merges, ranked: &ranked, characters, whole, unknown };
-            let vocabulary = Vocabulary::from_pairs(&pairs, &specials, found.as_ref())?;
+            let pairs = Pairs { tokens: &spelt, merges, ranked: &ranked, characters, whole, unknown };
+            let vocabulary = Vocabulary::from_pairs(pairs, &specials, found)?;
             let splitter = match split {
                 Some(pattern) => Splitter::new(&pattern)?,
                 None => steps::splitter(&steps)?,

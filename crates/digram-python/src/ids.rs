@@ -2,16 +2,18 @@
 
 use crate::errors::named;
 use crate::text::type_name;
+use bytemuck::{AnyBitPattern, NoUninit};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyByteArray};
+use pyo3::types::{PyBool, PyByteArray, PyBytes};
+use std::borrow::Cow;
 
 /// Ids that memory is taken for before the first one is seen.
 const MOST_AT_ONCE: usize = 1 << 16;
 
 /// A flat buffer of numbers in native byte order, for `memoryview(...).cast` or numpy.
-pub fn flat<'py, T: bytemuck::NoUninit>(py: Python<'py>, numbers: &[T]) -> Bound<'py, PyByteArray> {
+pub fn flat<'py, T: NoUninit>(py: Python<'py>, numbers: &[T]) -> Bound<'py, PyByteArray> {
     PyByteArray::new(py, bytemuck::cast_slice(numbers))
 }
 
@@ -78,11 +80,24 @@ where
     Some(buffer.to_vec(py).and_then(|numbers| numbers.into_iter().map(convert).collect()))
 }
 
-/// Numbers of a buffer that digram's own Python code made.
-pub fn numbers<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+/// Numbers of a bytes object, where they are, or of another buffer that digram's own Python code made.
+pub fn numbers<'a, T: Element + AnyBitPattern + NoUninit>(object: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [T]>> {
+    if let Ok(bytes) = object.cast::<PyBytes>() {
+        let bytes = bytes.as_bytes();
+        let whole = &bytes[..bytes.len() - bytes.len() % size_of::<T>()];
+        return Ok(match bytemuck::try_cast_slice(whole) {
+            Ok(numbers) => Cow::Borrowed(numbers),
+            Err(_) => Cow::Owned(whole.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()), // not aligned
+        });
+    }
     // CPython's empty array points to a byte of any alignment, which PyBuffer refuses.
     if object.len()? == 0 {
-        return Ok(Vec::new());
+        return Ok(Cow::Borrowed(&[]));
     }
-    PyBuffer::<T>::get(object)?.to_vec(object.py())
+    PyBuffer::<T>::get(object)?.to_vec(object.py()).map(Cow::Owned)
+}
+
+/// The same in threes; numbers that are left over are dropped.
+pub fn triples(object: &Bound<'_, PyAny>) -> PyResult<Vec<(u32, u32, u32)>> {
+    Ok(numbers(object)?.chunks_exact(3).map(|m| (m[0], m[1], m[2])).collect())
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from digram.errors import FormatError
 
 if TYPE_CHECKING:
-    from digram.kept import Warned
     from digram.tokenizer import Tokenizer
 
 __all__ = ["WRITERS", "load", "save"]
@@ -69,10 +67,7 @@ def load(
                 f"{source} is a named encoding, with a split and special tokens of its own: give no others"
             )
         return encodings.load(os.fspath(source), download=download)
-    tokenizer, warned = _load_path(path, given)
-    for text, category in warned:
-        warnings.warn(text, category, stacklevel=2)
-    return tokenizer
+    return _load_path(path, given)
 
 
 def _is_vocabulary(path: Path) -> bool:
@@ -87,13 +82,12 @@ def _is_vocabulary(path: Path) -> bool:
         return False
 
 
-def _load_path(path: Path, given: Mapping[str, Any]) -> tuple[Tokenizer, Warned]:
-    """The tokenizer and the warnings that are still to be given."""
+def _load_path(path: Path, given: Mapping[str, Any]) -> Tokenizer:
     from digram import kept
 
     read, sources = _reader(path, given)
     if not kept.used() or sum(source.stat().st_size for source in sources) < kept.SMALLEST:
-        return read(), []
+        return read()
     return kept.kept(lambda: kept.key("file", map(kept.digest, sources), given), read, str(path))
 
 

@@ -46,13 +46,13 @@ import codecs
 import json
 import os
 import re
-import warnings
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from digram import patterns
+from digram._warn import warn
 from digram.definition import NO_ID, AddedToken, Definition, Step
 from digram.errors import DigramError, FormatError
 from digram.tokenizer import Tokenizer
@@ -313,10 +313,9 @@ def _added(root: Node, vocab: Mapping[str, int]) -> list[AddedToken]:
                 node["id"].refuse(f"of {content!r} comes out as {known}, which another token has")
             used.add(known)
         if known != stated:
-            warnings.warn(
+            warn(
                 f"{node.where}.id of {root.path} says {stated}, but tokenizers gives {content!r} the id {known}: "
-                "so does digram",
-                stacklevel=5,
+                "so does digram"
             )
         found[content] = AddedToken(content=content, id=known, **flags)
     return list(found.values())

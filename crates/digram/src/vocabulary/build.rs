@@ -116,14 +116,14 @@ impl Vocabulary {
     ///
     /// # Errors
     /// `Vocabulary`, naming the merge: a part that no earlier line makes, a pair or an id given twice, ids out of range.
-    pub fn from_merges(base: &Base, merges: &[Triple], specials: &[Special], found: Option<&Found>) -> Result<Self> {
+    pub fn from_merges(base: &Base, merges: Vec<Triple>, specials: &[Special], found: Option<Found>) -> Result<Self> {
         let symbols = base.tokens();
         let made: Vec<u32> = merges.iter().map(|m| m.2).collect();
         let mut tokens = table(symbols.iter().map(|(id, bytes)| (*id, bytes.as_slice())), &made, specials)?;
         let mut pairs = PairTable::with_capacity(merges.len());
         let mut parts = vec![Parts::default(); if found.is_some() { 0 } else { tokens.len() }];
         let mut not_canonical = BTreeSet::new();
-        for (rank, &(left, right, id)) in (0..).zip(merges) {
+        for (rank, &(left, right, id)) in (0..).zip(&merges) {
             tokens.join(id, left, right)?;
             if !pairs.add(left, right, Merge { rank, id }) {
                 return Err(Error::Vocabulary(format!(
@@ -141,13 +141,13 @@ impl Vocabulary {
             }
         }
         if let Some(found) = found {
-            not_canonical = found.not_canonical.iter().copied().collect();
-        } else if repeats_a_symbol(base) || merges_byte_tokens(base, merges) {
+            not_canonical = found.not_canonical.into_iter().collect();
+        } else if repeats_a_symbol(base) || merges_byte_tokens(base, &merges) {
             not_canonical = made.into_iter().collect(); // two ids spell one symbol: no token is sure to encode to itself
         }
         let whole = not_canonical.is_empty().then(|| {
             let mut whole = Whole::with_capacity(tokens.len());
-            base.piece_ids().chain(made_ids(merges)).for_each(|id| whole.add(&tokens, id));
+            base.piece_ids().chain(made_ids(&merges)).for_each(|id| whole.add(&tokens, id));
             whole
         });
         add_specials(&mut tokens, specials)?;
@@ -158,7 +158,7 @@ impl Vocabulary {
             symbols,
             rules,
             whole,
-            merges: merges.to_vec(),
+            merges,
             merges_given: true,
             not_canonical: not_canonical.into_iter().collect(),
         })
@@ -169,7 +169,7 @@ impl Vocabulary {
     ///
     /// # Errors
     /// `Vocabulary`: an empty token, bytes or an id given twice, ids out of range; `found` that is not of this vocabulary.
-    pub fn from_ranks(ranked: &[(&[u8], u32)], specials: &[Special], found: Option<&Found>) -> Result<Self> {
+    pub fn from_ranks(ranked: &[(&[u8], u32)], specials: &[Special], found: Option<Found>) -> Result<Self> {
         let mut ranked = Cow::Borrowed(ranked);
         if !ranked.is_sorted_by_key(|token| token.1) {
             ranked.to_mut().sort_unstable_by_key(|token| token.1);
@@ -183,7 +183,7 @@ impl Vocabulary {
                 _ => {}
             }
         }
-        let rules = match found {
+        let rules = match &found {
             Some(found) => found.table(&tokens, |id| id)?,
             None => rules_of_ranks(&ranked)?,
         };
@@ -211,7 +211,7 @@ impl Vocabulary {
         characters: bool,
         unknown: Unknown,
         specials: &[Special],
-        found: Option<&Found>,
+        found: Option<Found>,
     ) -> Result<Self> {
         let symbol = |entry: &[u8]| match characters {
             true => {
@@ -231,7 +231,7 @@ impl Vocabulary {
         };
         let all: Vec<u32> = (0..).take(list.len()).collect();
         let mut tokens = table(all.iter().copied().zip(list.iter().copied()), &[], specials)?;
-        let rules = match found {
+        let rules = match &found {
             Some(found) => RuleSet::Pairs(found.table(&tokens, |id| id)?),
             None => rules_of_list(list, prefix.len()),
         };
@@ -254,9 +254,8 @@ impl Vocabulary {
         Self { tokens, symbols, rules, whole: None, merges, merges_given: false, not_canonical }
     }
 
-    fn take(&mut self, found: &Found) {
-        self.merges.clone_from(&found.merges);
-        self.not_canonical.clone_from(&found.not_canonical);
+    fn take(&mut self, found: Found) {
+        (self.merges, self.not_canonical) = (found.merges, found.not_canonical);
     }
 
     /// Encodes each token with lower ranks only: the two ids it ends in are its parts, anything else is not canonical.

@@ -15,7 +15,7 @@ pub struct Pairs<'a> {
     /// Bytes (UTF-8 where `characters` is set) and id of each token. Those of one symbol are the base symbols.
     pub tokens: &'a [(&'a [u8], u32)],
     /// (left id, right id, new id), lowest rank first. Of a repeated pair the last line counts.
-    pub merges: &'a [Triple],
+    pub merges: Vec<Triple>,
     /// Instead of merges: ids of tokens, first ones first. Two neighbours merge wherever together they spell one of these.
     pub ranked: &'a [u32],
     /// Whether the base symbols are characters, not bytes.
@@ -36,7 +36,7 @@ impl Vocabulary {
     /// # Errors
     /// `Vocabulary`, naming the token or merge: bytes or an id given twice, an empty token, a merge of ids that are not
     /// there or do not spell the new one, an unknown token or byte token without an id; `found` that is not of this vocabulary.
-    pub fn from_pairs(pairs: &Pairs, specials: &[Special], found: Option<&Found>) -> Result<Self> {
+    pub fn from_pairs(mut pairs: Pairs, specials: &[Special], found: Option<Found>) -> Result<Self> {
         let mut tokens = Tokens::default();
         let ids = pairs.tokens.iter().map(|token| token.1).chain(specials.iter().map(|special| special.1));
         if let Some(highest) = ids.clone().max() {
@@ -49,10 +49,10 @@ impl Vocabulary {
             }
             tokens.set(id, bytes, false)?;
         }
-        let symbols = Symbols::of_tokens(pairs);
+        let symbols = Symbols::of_tokens(&pairs);
         let mut learnt = match found {
-            Some(found) => learnt_before(pairs, &tokens, &symbols, found)?,
-            None => learn(pairs, &tokens, &symbols)?,
+            Some(found) => learnt_before(&mut pairs, &tokens, &symbols, found)?,
+            None => learn(&pairs, &tokens, &symbols)?,
         };
         for (marker, id) in specials {
             tokens.mark_special(*id, marker);
@@ -110,7 +110,7 @@ fn learn(pairs: &Pairs, tokens: &Tokens, symbols: &Symbols) -> Result<Learnt> {
         whole.add(tokens, id);
     }
     let mut table = PairTable::with_capacity(pairs.merges.len());
-    for (rank, &(left, right, id)) in (0..).zip(pairs.merges) {
+    for (rank, &(left, right, id)) in (0..).zip(&pairs.merges) {
         let spelt = |id| tokens.written(id).ok_or(id);
         let check = || Ok(spelt(id)?.strip_prefix(spelt(left)?).is_some_and(|rest| Ok(rest) == spelt(right)));
         match check() {
@@ -124,7 +124,7 @@ fn learn(pairs: &Pairs, tokens: &Tokens, symbols: &Symbols) -> Result<Learnt> {
             Err(missing) => return Err(no_token(rank, missing)),
         }
     }
-    let mut merges = counted(&table, pairs.merges);
+    let mut merges = counted(&table, &pairs.merges);
     if !pairs.ranked.is_empty() {
         merges = ranked_merges(pairs, tokens, symbols)?;
         merges.iter().for_each(|&(rank, (left, right, id))| table.set(left, right, Merge { rank, id }));
@@ -147,21 +147,21 @@ fn learn(pairs: &Pairs, tokens: &Tokens, symbols: &Symbols) -> Result<Learnt> {
 }
 
 /// The same from what an earlier build found out.
-fn learnt_before(pairs: &Pairs, tokens: &Tokens, symbols: &Symbols, found: &Found) -> Result<Learnt> {
+fn learnt_before(pairs: &mut Pairs, tokens: &Tokens, symbols: &Symbols, found: Found) -> Result<Learnt> {
     let mut reached = vec![false; tokens.len()];
     symbols.for_each_id(|id| reached[id as usize] = true);
     let (table, merges) = if pairs.ranked.is_empty() {
-        Lengths::of(tokens).check(pairs.merges)?;
+        Lengths::of(tokens).check(&pairs.merges)?;
         let mut table = PairTable::with_capacity(pairs.merges.len());
-        (0..).zip(pairs.merges).for_each(|(rank, &(left, right, id))| table.set(left, right, Merge { rank, id }));
+        (0..).zip(&pairs.merges).for_each(|(rank, &(left, right, id))| table.set(left, right, Merge { rank, id }));
         let merges = match table.len() == pairs.merges.len() {
-            true => pairs.merges.to_vec(), // no pair has two merges
-            false => counted(&table, pairs.merges).into_iter().map(|m| m.1).collect(),
+            true => std::mem::take(&mut pairs.merges), // no pair has two merges
+            false => counted(&table, &pairs.merges).into_iter().map(|m| m.1).collect(),
         };
         (table, merges)
     } else {
         let ranks = ranks(pairs, tokens);
-        (found.table(tokens, |id| ranks[id as usize])?, found.merges.clone())
+        (found.table(tokens, |id| ranks[id as usize])?, found.merges)
     };
     merges.iter().for_each(|m| reached[m.2 as usize] = true);
     // A base symbol that merges make as well is reached, and never among these.
@@ -170,7 +170,7 @@ fn learnt_before(pairs: &Pairs, tokens: &Tokens, symbols: &Symbols, found: &Foun
             *reached = false;
         }
     }
-    Ok(Learnt { table, merges, not_canonical: found.not_canonical.clone(), reached, whole: None })
+    Ok(Learnt { table, merges, not_canonical: found.not_canonical, reached, whole: None })
 }
 
 /// Of a repeated pair the last merge counts: those that do, with their ranks.
@@ -300,8 +300,9 @@ mod tests {
     fn build(tokens: &[String], merges: &[(u32, u32, u32)], whole: bool) -> Vocabulary {
         let tokens: Vec<(&[u8], u32)> = tokens.iter().map(String::as_bytes).zip(0..).collect();
         let unknown = Fallback::default();
+        let merges = merges.to_vec();
         Vocabulary::from_pairs(
-            &Pairs { tokens: &tokens, merges, ranked: &[], characters: true, whole, unknown },
+            Pairs { tokens: &tokens, merges, ranked: &[], characters: true, whole, unknown },
             &[],
             None,
         )
@@ -370,9 +371,9 @@ mod tests {
             ranked.sort_by_key(|&id| (u64::from(id) + 1).wrapping_mul(seed | 1));
             let spelt: Vec<(&[u8], u32)> = tokens.iter().map(String::as_bytes).zip(0..).collect();
             let pairs = Pairs {
-                tokens: &spelt, merges: &[], ranked: &ranked, characters: true, whole: false, unknown: Fallback::default(),
+                tokens: &spelt, merges: Vec::new(), ranked: &ranked, characters: true, whole: false, unknown: Fallback::default(),
             };
-            let vocabulary = Vocabulary::from_pairs(&pairs, &[], None).unwrap();
+            let vocabulary = Vocabulary::from_pairs(pairs, &[], None).unwrap();
             let mut got = Vec::new();
             vocabulary.append_symbols(text.as_bytes(), 0, &mut got).unwrap();
             merge_symbols(&vocabulary, &mut got, 0, &mut Scratch::default());
@@ -395,9 +396,15 @@ mod tests {
     #[test]
     fn contradictions_are_named() {
         let refused = |tokens: &[(&[u8], u32)], merges: &[(u32, u32, u32)]| {
-            let pairs =
-                Pairs { tokens, merges, ranked: &[], characters: false, whole: false, unknown: Fallback::default() };
-            Vocabulary::from_pairs(&pairs, &[], None).unwrap_err().to_string()
+            let pairs = Pairs {
+                tokens,
+                merges: merges.to_vec(),
+                ranked: &[],
+                characters: false,
+                whole: false,
+                unknown: Fallback::default(),
+            };
+            Vocabulary::from_pairs(pairs, &[], None).unwrap_err().to_string()
         };
         let [a, b, ab]: [(&[u8], u32); 3] = [(b"a", 0), (b"b", 1), (b"ab", 2)];
         assert!(refused(&[a, (b"a", 1)], &[]).contains("same bytes"));
@@ -415,15 +422,15 @@ mod tests {
         let tokens: [(&[u8], u32); 3] = [(b"a", 0), (b"b", 1), (b"ab", 2)];
         let pairs = Pairs {
             tokens: &tokens,
-            merges: &[(0, 1, 2)],
+            merges: vec![(0, 1, 2)],
             ranked: &[],
             characters: true,
             whole: true,
             unknown: Fallback::default(),
         };
-        let vocabulary = Vocabulary::from_pairs(&pairs, &[("ab".into(), 2)], None).unwrap();
+        let vocabulary = Vocabulary::from_pairs(pairs.clone(), &[("ab".into(), 2)], None).unwrap();
         assert!(vocabulary.tokens().is_special(2));
         assert_eq!(vocabulary.whole_piece(b"ab"), None, "a special token is never looked up");
-        assert!(Vocabulary::from_pairs(&pairs, &[("ba".into(), 2)], None).is_err());
+        assert!(Vocabulary::from_pairs(pairs, &[("ba".into(), 2)], None).is_err());
     }
 }

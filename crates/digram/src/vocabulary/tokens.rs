@@ -16,7 +16,7 @@ enum Entry {
     /// No token has this id.
     Gap,
     /// The bytes stand in the store.
-    Stored { start: u64, length: u32, special: bool },
+    Stored { start: u32, length: u32, special: bool },
     /// The bytes are those of the parts.
     Joined { left: u32, right: u32, length: u32 },
 }
@@ -120,7 +120,7 @@ impl Tokens {
     pub(crate) fn set(&mut self, id: u32, bytes: &[u8], special: bool) -> Result<()> {
         let length = u32::try_from(bytes.len())
             .map_err(|_| Error::Vocabulary(format!("token {id} is longer than {LONGEST} bytes")))?;
-        let start = self.store.len() as u64;
+        let start = self.next_start()?;
         self.fill(id, Entry::Stored { start, length, special })?;
         self.store.extend_from_slice(bytes);
         Ok(())
@@ -149,7 +149,7 @@ impl Tokens {
             return Err(Error::Vocabulary(format!("token {id} would be longer than {LONGEST} bytes")));
         }
         let entry = if length <= STORED {
-            let start = self.store.len() as u64;
+            let start = self.next_start()?;
             for part in [left, right] {
                 // Both parts are shorter, so they are stored too.
                 let Entry::Stored { start, length, .. } = self.entry(part) else {
@@ -162,6 +162,11 @@ impl Tokens {
             Entry::Joined { left, right, length: length as u32 }
         };
         self.fill(id, entry)
+    }
+
+    fn next_start(&self) -> Result<u32> {
+        let too_much = |_| Error::Vocabulary("all tokens together are longer than 4 GB".into());
+        u32::try_from(self.store.len()).map_err(too_much)
     }
 
     fn fill(&mut self, id: u32, entry: Entry) -> Result<()> {
@@ -177,7 +182,7 @@ impl Tokens {
         self.entries.get(id as usize).copied().unwrap_or(Entry::Gap)
     }
 
-    fn stored(&self, start: u64, length: u32) -> &[u8] {
+    fn stored(&self, start: u32, length: u32) -> &[u8] {
         &self.store[start as usize..start as usize + length as usize]
     }
 }
