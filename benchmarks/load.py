@@ -84,7 +84,7 @@ def one_round(engine: str, path: Path) -> dict[str, float]:
     """The rows of one engine but `spawn` and `first`, in this process, which has loaded nothing yet."""
     load, found = LOADERS[engine], {}
     if engine == "digram":
-        import digram.formats.huggingface  # noqa: F401 - the time of imports is a row of its own
+        import digram.formats.huggingface
         import digram.formats.tiktoken  # noqa: F401
 
         load(path)  # so that it is kept
@@ -108,7 +108,8 @@ def spawned(engine: str, path: Path) -> float:
 
 def in_process(*arguments: str) -> tuple[float, str]:
     """Seconds of a process of this program, and what it prints."""
-    took, done = seconds(lambda: subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True))
+    command = [sys.executable, __file__, *arguments]
+    took, done = seconds(lambda: subprocess.run(command, capture_output=True, text=True, check=False))
     if done.returncode:
         raise RuntimeError(done.stderr.strip().rpartition("\n")[2])
     return took, done.stdout

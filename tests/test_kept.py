@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import digram
-from digram import cache, kept, prepared
+from digram import cache, formats, kept, prepared
 from digram._warn import warn
 from digram.errors import FormatError
+from digram.formats import gpt2
 from support import huggingface as hf
 from support.kinds import assert_same, of_kind
 from support.prepared import NAMES, of_any_kind
@@ -269,7 +270,7 @@ def test_a_source_that_changes_while_it_is_read_is_not_kept(folder, source):
         return of_kind("bytes")
 
     def name():
-        return kept.key("file", [kept.digest(source)], {})
+        return kept.key("files", [kept.digest(source)], {})
 
     kept.kept(name, read, str(source))
     assert files(folder) == []
@@ -369,9 +370,9 @@ def test_other_threads_warn_for_themselves(folder, source):
         warn(f"of {source} itself")
         return of_kind("bytes")
 
-    name = kept.key("file", ["x"], {})
+    name = kept.key("files", ["x"], {})
     for _ in range(2):
-        with pytest.warns(UserWarning) as caught:
+        with pytest.warns(UserWarning, match="itself") as caught:
             kept.kept(lambda: name, read, str(source))
         assert [str(warning.message) for warning in caught] == [f"of {source} itself"]
 
@@ -381,7 +382,7 @@ def test_warnings_of_an_unknown_kind_are_not_kept(folder, source):
         warn("of its own kind", RuntimeWarning)
         return of_kind("bytes")
 
-    name = kept.key("file", ["x"], {})
+    name = kept.key("files", ["x"], {})
     for _ in range(2):
         with pytest.warns(RuntimeWarning, match="of its own kind"):
             kept.kept(lambda: name, read, str(source))
@@ -429,3 +430,31 @@ def test_processes_at_once(folder, source):
 def test_the_suite_keeps_nothing_in_the_users_own_folder():
     assert os.environ["DIGRAM_CACHE_DIR"]
     assert cache.own_folder() == cache.Path(os.environ["DIGRAM_CACHE_DIR"])
+
+
+def test_a_name_that_tells_is_not_read_as_something_else(folder, source, tmp_path):
+    assert formats._NAMES_THAT_TELL == gpt2.VOCABULARIES
+    digram.load(source)
+    path = tmp_path / "my-vocab.json"
+    path.write_bytes(source.read_bytes())
+    with pytest.raises(digram.errors.MissingVocabularyError, match="one of GPT-2's pair of files"):
+        digram.load(path)
+
+
+HIT = """
+import sys, digram
+from digram import kept
+kept.SMALLEST = 0
+digram.load(sys.argv[1])
+print(*sorted({"digram.formats.gpt2", "digram.formats.tiktoken", "digram.formats.digram", "urllib.request", "tempfile",
+    "digram.training"} & set(sys.modules)))
+"""
+
+
+def test_a_hit_loads_no_reader(folder, source):
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    for expected in ("digram.formats.digram digram.formats.gpt2 digram.formats.tiktoken tempfile\n", "\n"):
+        done = subprocess.run(
+            [sys.executable, "-c", HIT, source], env=env, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.stdout == expected, done.stderr

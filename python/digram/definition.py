@@ -20,7 +20,7 @@ Kind = Literal["merges", "ranks", "list", "pairs"]
 Step = tuple[str, ...]
 
 Found = tuple[bytes, bytes, bytes]
-"""What the engine found out when it built a vocabulary: merges and rules as flat triples, ids that are not canonical."""
+"""What the engine found out when it built a vocabulary, as flat u32: merges, rules, ids that are not canonical."""
 
 NO_ID = 0xFFFF_FFFF
 """Stands in `byte_ids` for a byte without a token."""

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from digram import cache
-from digram._warn import Warned, holding, warn
+from digram._warn import holding, warn
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
 
-__all__ = ["MOST_BYTES", "MOST_FILES", "SMALLEST", "digest", "folder", "kept", "key", "used"]
+__all__ = ["MOST_BYTES", "MOST_FILES", "SMALLEST", "digest", "folder", "found", "kept", "key", "used"]
 
 SMALLEST = 1 << 18
 """Sources of fewer bytes are read as they are: that is as fast."""
@@ -77,7 +77,7 @@ def _reader() -> list[object]:
 
     parts: list[object] = [__version__]
     home = Path(__file__).parent
-    for place in (home, *(top for top, _, _ in os.walk(home / "formats"))):
+    for place in (str(home), *(top for top, _, _ in os.walk(home / "formats"))):
         with suppress(OSError):
             for entry in os.scandir(place):
                 if entry.name.endswith((".py", ".so", ".pyd")):
@@ -93,37 +93,46 @@ def kept(name: Callable[[], str | None], read: Callable[[], Tokenizer], where: s
     with a file in it, the tokenizer is read as if nothing were kept. Several processes and threads may do so at once.
     Errors are those of `name` and `read`.
     """
-    from digram import prepared
-
     before = name()
     if before is None:
         return read()
-    path = folder() / f"{before}{_SUFFIX}"
-    tokenizer, warned = _found(path, where)
-    if tokenizer is None:
-        with holding() as warned:
-            tokenizer = read()
-        notes = [[text.replace(where, _HERE), category.__name__] for text, category in warned]
-        # A source that was changed meanwhile is not what `before` names.
-        with suppress(OSError):
-            if all(category in _CATEGORIES for _, category in notes) and name() == before:
-                _keep(path, prepared.packed(tokenizer, notes))
+    tokenizer = found(before, where)
+    if tokenizer is not None:
+        return tokenizer
+    with holding() as warned:
+        tokenizer = read()
+    notes = [[text.replace(where, _HERE), category.__name__] for text, category in warned]
+    # A source that was changed meanwhile is not what `before` names.
+    with suppress(OSError):
+        if all(category in _CATEGORIES for _, category in notes) and name() == before:
+            from digram import prepared
+
+            _keep(_path(before), prepared.packed(tokenizer, notes))
     for text, category in warned:
         warn(text, category)
     return tokenizer
 
 
-def _found(path: Path, where: str) -> tuple[Tokenizer | None, list[Warned]]:
+def found(name: str, where: str) -> Tokenizer | None:
+    """The tokenizer that is kept under a name, if there is one; then the warnings of reading it come again."""
     from digram import prepared
 
-    with suppress(Exception):  # OSError; FormatError of a damaged file, which is written anew
+    path = _path(name)
+    try:
         with open(path, "rb", buffering=0) as file:
             tokenizer, notes = prepared.read(file, os.fstat(file.fileno()).st_size)
         warned = [(text.replace(_HERE, where), _CATEGORIES[category]) for text, category in notes]
-        with suppress(OSError):
-            os.utime(path)
-        return tokenizer, warned
-    return None, []
+    except Exception:  # OSError; FormatError of a damaged file, which is written anew
+        return None
+    with suppress(OSError):
+        os.utime(path)
+    for text, category in warned:
+        warn(text, category)
+    return tokenizer
+
+
+def _path(name: str) -> Path:
+    return folder() / f"{name}{_SUFFIX}"
 
 
 def _categories() -> dict[str, type[Warning]]:

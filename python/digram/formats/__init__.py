@@ -85,10 +85,27 @@ def _is_vocabulary(path: Path) -> bool:
 def _load_path(path: Path, given: Mapping[str, Any]) -> Tokenizer:
     from digram import kept
 
+    def named(sources: Iterable[Path]) -> str | None:
+        return kept.key("files", map(kept.digest, sources), given)
+
+    # Looked for before the modules that read are loaded. Not by a name that says what it is, and finds another file.
+    if path.is_file() and not path.name.endswith(_NAMES_THAT_TELL) and _is_to_be_kept([path]):
+        name = named([path])
+        tokenizer = kept.found(name, str(path)) if name is not None else None
+        if tokenizer is not None:
+            return tokenizer
     read, sources = _reader(path, given)
-    if not kept.used() or sum(source.stat().st_size for source in sources) < kept.SMALLEST:
-        return read()
-    return kept.kept(lambda: kept.key("file", map(kept.digest, sources), given), read, str(path))
+    return kept.kept(lambda: named(sources), read, str(path)) if _is_to_be_kept(sources) else read()
+
+
+# GPT-2's, for an object from token to id.
+_NAMES_THAT_TELL = ("vocab.json", "encoder.json")
+
+
+def _is_to_be_kept(sources: Iterable[Path]) -> bool:
+    from digram import kept
+
+    return kept.used() and sum(source.stat().st_size for source in sources) >= kept.SMALLEST
 
 
 def _reader(path: Path, given: Mapping[str, Any]) -> tuple[Callable[[], Tokenizer], tuple[Path, ...]]:
