@@ -14,6 +14,7 @@ import pytest
 
 import digram
 from support.kinds import KINDS, TEXTS, assert_same, of_kind
+from support.prepared import MORE, of_any_kind
 from support.texts import all_samples, stdlib_text
 
 # Those that know every text, or have a token for what they do not know.
@@ -37,10 +38,10 @@ COPIES = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *MORE])
 @pytest.mark.parametrize("way", COPIES)
 def test_copies_are_the_same(kind, way):
-    tok = of_kind(kind)
+    tok = of_any_kind(kind)
     tok.encode("", allowed_special="all")  # used before, so that caches would travel
     assert_same(COPIES[way](tok), tok)
 
@@ -72,6 +73,39 @@ def test_pools_of_processes(method, tmp_path):
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     done = subprocess.run(
         [sys.executable, script, method], env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "ok\n", done.stderr
+
+
+X03 = """
+import multiprocessing, sys, cloudpickle, digram
+def work(tok, texts):
+    marked = [tok.encode(text, allowed_special="all") for text in texts]
+    return marked, tok.encode_batch(texts), dict(tok.special_tokens)
+def call(data, text):
+    return cloudpickle.loads(data)(text)
+if __name__ == "__main__":
+    published = digram.load(sys.argv[1], name="o200k_base")
+    custom = digram.load(sys.argv[1], split=r"\\p{L}+|\\P{L}+", special_tokens={"<end>": 200_500})
+    texts = ["some words 12345", "<|endoftext|> and <end>", "\\u65e5\\u672c\\u8a9e \\U0001f44d"] * 9
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        for tok in (published, custom):
+            assert pool.starmap(work, [(tok, texts)] * 4) == [work(tok, texts)] * 4
+            encode = lambda text: tok.encode(text)  # what pickle itself cannot send
+            sent = [(cloudpickle.dumps(encode), text) for text in texts[:4]]
+            assert pool.starmap(call, sent) == [tok.encode(text) for text in texts[:4]]
+    assert published.encode(texts[0]) != custom.encode(texts[0])
+    print("ok")
+"""
+
+
+def test_x03_a_published_and_a_custom_one_go_to_other_processes(data, tmp_path):
+    script = tmp_path / "pool.py"
+    script.write_text(X03)
+    path = data.vocabulary("o200k_base.tiktoken")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    done = subprocess.run(
+        [sys.executable, script, path], env=env, capture_output=True, text=True, timeout=100, check=False
     )
     assert done.stdout == "ok\n", done.stderr
 

@@ -22,7 +22,7 @@ import sys
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 from zlib import crc32
 
 from digram.definition import AddedToken, Definition, Tokens
@@ -39,6 +39,13 @@ _ARRAYS = ("merges", "ids", "ranked")
 _FOUND = ("found_merges", "found_rules", "found_not_canonical")
 _WIDTHS = {"tokens": 1, "ends": 8, **dict.fromkeys((*_ARRAYS, *_FOUND), 4)}
 _CODES = {4: "I", 8: "Q"}
+
+
+class _File(Protocol):
+    """What is read from: a file without a buffer, or `io.BytesIO`."""
+
+    def read(self, size: int, /) -> bytes | None: ...
+    def readinto(self, buffer: memoryview, /) -> int | None: ...
 
 
 def packed(tokenizer: Tokenizer, notes: list[Any] | None = None) -> bytes:
@@ -70,9 +77,9 @@ def unpacked(data: bytes) -> Tokenizer:
     return read(io.BytesIO(data), len(data))[0]
 
 
-def read(file: BinaryIO, size: int) -> tuple[Tokenizer, list[Any]]:
+def read(file: _File, size: int) -> tuple[Tokenizer, list[Any]]:
     """The tokenizer and the notes of a file of `size` bytes that holds what `packed` gave. FormatError as there."""
-    start = file.read(_START)
+    start = file.read(_START) or b""
     if start[: len(_MAGIC)] != _MAGIC:
         raise FormatError(
             f"a prepared tokenizer begins with {_MAGIC!r}, not {start[: len(_MAGIC)]!r}: another version of digram "
@@ -88,7 +95,8 @@ def read(file: BinaryIO, size: int) -> tuple[Tokenizer, list[Any]]:
         for name, width, length in header["arrays"]:
             if _WIDTHS[name] != width:
                 raise ValueError(f"{name} has numbers of {width} bytes")
-            flat = _exactly(file, length, left)
+            plain = name == "tokens" or name in _FOUND
+            flat = _exactly(file, length, left) if plain else _numbers(file, width, length, left)
             left -= length
             checksum = crc32(flat, checksum)
             arrays[name] = flat
@@ -101,10 +109,10 @@ def read(file: BinaryIO, size: int) -> tuple[Tokenizer, list[Any]]:
         raise FormatError(f"a prepared tokenizer is damaged or cut off: {error}; make it anew") from error
 
 
-def _exactly(file: BinaryIO, length: int, left: int) -> bytes:
+def _exactly(file: _File, length: int, left: int) -> bytes:
     # No memory is taken for what is not there.
-    data = file.read(length) if 0 <= length <= left else b""
-    if len(data) != length:
+    data = file.read(length) if 0 <= length <= left else None
+    if data is None or len(data) != length:
         raise ValueError(f"{length} bytes are missing")
     return data
 
@@ -118,23 +126,30 @@ def _little_endian(values: bytes | bytearray | array[int], width: int) -> bytes 
     return swapped.tobytes()
 
 
-def _numbers(data: bytes, width: int) -> array[int]:
-    numbers = array(_CODES[width], data)
-    if sys.byteorder == "big":
-        numbers.byteswap()
+def _numbers(file: _File, width: int, length: int, left: int) -> array[int]:
+    """The same as an array, read where it will stay: memory that is touched first costs more than what is put there."""
+    if not 0 <= length <= left or length % width:
+        raise ValueError(f"{length} bytes are missing")
+    numbers = array(_CODES[width], [0]) * (length // width)
+    if length and file.readinto(memoryview(numbers).cast("B")) != length:
+        raise ValueError(f"{length} bytes are missing")
     return numbers
 
 
-def _tokenizer(plain: dict[str, Any], arrays: dict[str, bytes]) -> Tokenizer:
+def _tokenizer(plain: dict[str, Any], arrays: dict[str, Any]) -> Tokenizer:
+    if sys.byteorder == "big":
+        for name, flat in list(arrays.items()):
+            if isinstance(flat, array):
+                flat.byteswap()
+            elif name in _FOUND:
+                arrays[name] = bytes(_little_endian(flat, _WIDTHS[name]))  # the same bytes the other way round
     values = {name: _frozen(value) for name, value in plain.items()}
-    values |= {name: _numbers(arrays[name], 4) for name in _ARRAYS}
-    values["tokens"] = Tokens(arrays["tokens"], _numbers(arrays["ends"], 8))
+    values |= {name: arrays[name] for name in _ARRAYS}
+    values["tokens"] = Tokens(arrays["tokens"], arrays["ends"])
     values["added_tokens"] = tuple(_added(plain["added_tokens"]))
     found = None
     if _FOUND[0] in arrays:
         first, second, third = (arrays[name] for name in _FOUND)
-        if sys.byteorder == "big":
-            first, second, third = (_numbers(flat, 4).tobytes() for flat in (first, second, third))
         found = first, second, third
     return Tokenizer(Definition(**values), found)
 
