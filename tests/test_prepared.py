@@ -118,6 +118,9 @@ def test_every_cut_is_told():
     for end in range(len(data)):
         with pytest.raises(FormatError):
             prepared.unpacked(data[:end])
+    for more in (b"\0", data):
+        with pytest.raises(FormatError, match="left over"):
+            prepared.unpacked(data + more)
 
 
 def sealed(data):

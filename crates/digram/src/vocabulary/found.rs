@@ -113,8 +113,10 @@ mod tests {
         })
     }
 
+    type Build<'a> = Box<dyn Fn(Option<Found>) -> Result<Vocabulary> + 'a>;
+
     /// One vocabulary of each kind from strings of increasing rank, built with what was found or without.
-    fn builds(strings: &[String]) -> Vec<Box<dyn Fn(Option<Found>) -> Result<Vocabulary> + '_>> {
+    fn builds(strings: &[String]) -> Vec<Build<'_>> {
         let bytes: Vec<&[u8]> = strings.iter().map(String::as_bytes).collect();
         let ranked: Vec<(&[u8], u32)> = bytes.iter().copied().zip(0..).collect();
         let id = |text: &str| strings.iter().position(|s| s == text).map(|id| id as u32);
