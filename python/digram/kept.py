@@ -103,7 +103,7 @@ def kept(name: Callable[[], str | None], read: Callable[[], Tokenizer], where: s
         tokenizer = read()
     notes = [[text.replace(where, _HERE), category.__name__] for text, category in warned]
     # A source that was changed meanwhile is not what `before` names.
-    with suppress(OSError):
+    with suppress(OSError, RuntimeError):
         if all(category in _CATEGORIES for _, category in notes) and name() == before:
             from digram import prepared
 
@@ -117,12 +117,12 @@ def found(name: str, where: str) -> Tokenizer | None:
     """The tokenizer that is kept under a name, if there is one; then the warnings of reading it come again."""
     from digram import prepared
 
-    path = _path(name)
     try:
+        path = _path(name)
         with open(path, "rb", buffering=0) as file:
             tokenizer, notes = prepared.read(file, os.fstat(file.fileno()).st_size)
         warned = [(text.replace(_HERE, where), _CATEGORIES[category]) for text, category in notes]
-    except Exception:  # OSError; FormatError of a damaged file, which is written anew
+    except Exception:  # OSError, RuntimeError without a home; FormatError of a damaged file, which is written anew
         return None
     with suppress(OSError):
         os.utime(path)
