@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["WRITERS", "load", "save"]
 
 # What `save` takes -> the module that writes it.
-WRITERS = {"digram": "digram", "gpt2": "gpt2", "tiktoken": "tiktoken"}
+WRITERS = {"digram": "digram", "gguf": "gguf", "gpt2": "gpt2", "sentencepiece": "sentencepiece", "tiktoken": "tiktoken"}
 
 # How much of a file tells what it is: GPT-2's object begins with a token, and tokens are no longer.
 _START = 4096
@@ -33,8 +33,8 @@ def load(
 ) -> Tokenizer:
     """The tokenizer of a file or a folder, told apart by what it holds; or of a named encoding ("cl100k_base").
 
-    Files: digram's own JSON, `tokenizer.json`, Mistral's tekken JSON, a SentencePiece model of type BPE, GPT-2's pair
-    of files, `.tiktoken`.
+    Files: digram's own JSON, `tokenizer.json`, Mistral's tekken JSON, a SentencePiece model of type BPE, GGUF, GPT-2's
+    pair of files, `.tiktoken`.
 
     digram's own files and a `tokenizer.json` bring their split and special tokens. GPT-2's pair of files (either of the
     two, or their folder) has GPT-2's split unless `split` says otherwise. A `.tiktoken` file holds neither: give
@@ -102,15 +102,19 @@ def _load_path(path: Path, given: Mapping[str, Any]) -> Tokenizer:
 _NAMES_THAT_TELL = ("vocab.json", "encoder.json")
 
 
+# A larger file holds a model too (GGUF), and to tell whether it is the same one it would be read whole.
+_LARGEST = 128 << 20
+
+
 def _is_to_be_kept(sources: Iterable[Path]) -> bool:
     from digram import kept
 
-    return kept.used() and sum(source.stat().st_size for source in sources) >= kept.SMALLEST
+    return kept.used() and kept.SMALLEST <= sum(source.stat().st_size for source in sources) <= _LARGEST
 
 
 def _reader(path: Path, given: Mapping[str, Any]) -> tuple[Callable[[], Tokenizer], tuple[Path, ...]]:
     """What reads a file or folder, and the files that it reads."""
-    from digram.formats import gpt2, sentencepiece, tiktoken
+    from digram.formats import gguf, gpt2, sentencepiece, tiktoken
 
     some = {key: value for key, value in given.items() if value}
     if path.is_dir():
@@ -123,6 +127,10 @@ def _reader(path: Path, given: Mapping[str, Any]) -> tuple[Callable[[], Tokenize
     if start.startswith(b"{"):
         _none_given(path, some)
         return partial(_load_json, path, start), (path,)
+    if gguf.looks_like(raw):
+        split = some.pop("split", None)
+        _none_given(path, some)
+        return partial(gguf.load, path, split=split), (path,)
     if sentencepiece.looks_like(raw):
         _none_given(path, some)
         return partial(sentencepiece.load, path), (path,)
@@ -131,8 +139,8 @@ def _reader(path: Path, given: Mapping[str, Any]) -> tuple[Callable[[], Tokenize
     if gpt2.looks_like_merges(start):
         return partial(gpt2.load, path, **some), gpt2.pair_of(path)
     raise FormatError(
-        f"{path} is no vocabulary that digram reads: neither JSON, nor a SentencePiece model, nor a .tiktoken file, "
-        "nor one of GPT-2's two"
+        f"{path} is no vocabulary that digram reads: neither JSON, nor GGUF, nor a SentencePiece model, "
+        "nor a .tiktoken file, nor one of GPT-2's two"
     )
 
 

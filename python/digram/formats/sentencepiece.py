@@ -2,36 +2,42 @@
 
 Such a model merges two neighbours wherever their joined text is a piece, the piece of the highest score first, leftmost
 first among equals; characters without a piece become byte pieces, or one unknown piece a run. Text is not split; spaces
-are written as U+2581, with one put in front and repeated ones removed as the file says.
+are written as U+2581, with one put in front (or at the end) and repeated ones removed as the file says. User-defined
+pieces are cut out first, the leftmost and longest of them, as added tokens that are not special. One with a space in it
+never matches where spaces become U+2581, as in SentencePiece.
 
 Nothing in the file says that a text begins or ends with control pieces, so `add_special_tokens` adds nothing. Control
 pieces decode to their text unless they are skipped, the unknown piece to its own (SentencePiece writes " ⁇ "); bytes
 that are not UTF-8 when decoded become U+FFFD as Python does it.
 
-Refused, never approximated, with FormatError: other model types; a table of rules (`normalization_rule_name` other
-than "identity"); user-defined and unused pieces; white space as a suffix or not escaped; two pieces that can be
-merged and have the same score; a piece with a character that is no piece.
+Refused when read, never approximated, with FormatError: other model types; a table of rules (`normalization_rule_name`
+other than "identity"); unused pieces; user-defined pieces in a model that puts a space in front of texts, and those
+that end in a space in one that removes spaces; two pieces that can be merged and have the same score; a piece with a
+character that is no piece; byte pieces that are not all 256.
+
+Written is what was read, and any other vocabulary of characters without a split whose merges are ranks of their tokens:
+a trained one (with "<unk>" among its special tokens, which a model must have), or Llama 2's `tokenizer.json`. Scores
+are minus the rank. VocabularyError names what a model cannot hold: bytes as an alphabet, a split, other normalizers,
+ids without a token, tokens that are not canonical.
 """
 
 from __future__ import annotations
 
 import os
 import struct
-from array import array
+import warnings
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
-from digram.definition import NO_ID, Definition, Step
-from digram.errors import DigramError, FormatError
+from digram.definition import Definition
+from digram.errors import DigramError, FormatError, FormatWarning, VocabularyError
+from digram.files import whole_file
+from digram.formats.pieces import BYTE, NORMAL, UNKNOWN, Flags, Piece, definition_of, pieces_of
 from digram.tokenizer import Tokenizer
 
-__all__ = ["load", "looks_like"]
+__all__ = ["load", "looks_like", "save"]
 
-# sentencepiece_model.proto, SentencePiece.Type
-_NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
-_BPE = 2
-_MARK = "\u2581"
+_BPE = 2  # TrainerSpec.ModelType
 
 
 def looks_like(start: bytes) -> bool:
@@ -49,6 +55,61 @@ def load(path: str | os.PathLike[str]) -> Tokenizer:
         raise
     except (DigramError, ValueError, OverflowError) as error:
         raise FormatError(f"{path} holds a vocabulary that is none: {error}") from error
+
+
+def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
+    """Writes a model with the same ids.
+
+    FormatWarning says what the file cannot hold, VocabularyError why no model gives the same ids.
+    """
+    found = pieces_of(tokenizer, "a SentencePiece model")
+    texts = {kind: text for text, _, kind in found.pieces}
+    if [kind for _, _, kind in found.pieces].count(UNKNOWN) != 1:
+        raise VocabularyError(
+            'a SentencePiece model must have one unknown piece: train with special_tokens=["<unk>"] for this format'
+        )
+    if len(found.pieces) != tokenizer.n_vocab:
+        raise VocabularyError("a SentencePiece model cannot hold ids without a token")
+    if any("\0" in text for text, _, _ in found.pieces):
+        raise VocabularyError("a SentencePiece model cannot hold a token with the character U+0000")
+    flags = found.flags
+    trainer = (
+        _number(3, _BPE)
+        + _number(4, len(found.pieces))
+        + _number(24, flags.suffix)
+        + _number(35, BYTE in texts)
+        + _bytes(45, texts[UNKNOWN].encode())
+    )
+    normalizer = (
+        _bytes(1, b"identity") + _number(3, flags.prefix) + _number(4, flags.collapse) + _number(5, flags.escape)
+    )
+    with whole_file(path) as file:
+        file.writelines(_bytes(1, _written(piece)) for piece in found.pieces)
+        file.write(_bytes(2, trainer) + _bytes(3, normalizer))
+    if found.lost:
+        warnings.warn(f"{Path(path)} does not hold {'; nor '.join(found.lost)}", FormatWarning, stacklevel=3)
+
+
+def _written(piece: Piece) -> bytes:
+    text, score, kind = piece
+    return _bytes(1, text.encode()) + b"\x15" + struct.pack("<f", score) + (_number(3, kind) if kind != NORMAL else b"")
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(int(value))
+
+
+def _bytes(field: int, value: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(value)) + value
+
+
+def _varint(value: int) -> bytes:
+    data = bytearray()
+    while value > 0x7F:
+        data.append(value & 0x7F | 0x80)
+        value >>= 7
+    data.append(value)
+    return bytes(data)
 
 
 def _fields(data: bytes, path: Path) -> Iterator[tuple[int, int | bytes]]:
@@ -91,7 +152,7 @@ def _message(data: bytes, path: Path) -> dict[int, int | bytes]:
 
 
 def _definition(data: bytes, path: Path) -> Definition:
-    pieces: list[tuple[str, float, int]] = []
+    pieces: list[Piece] = []
     trainer: dict[int, int | bytes] = {}
     normalizer: dict[int, int | bytes] = {}
     for number, value in _fields(data, path):
@@ -106,87 +167,31 @@ def _definition(data: bytes, path: Path) -> Definition:
         else:
             normalizer = _message(value, path)
     if trainer.get(3, 1) != _BPE:
-        name = {1: "unigram", 3: "word", 4: "char"}.get(int(trainer.get(3, 1)), "unknown")
+        name = {1: "unigram", 3: "word", 4: "char"}.get(_int(trainer, 3, 1, path), "unknown")
         raise FormatError(f"trainer_spec.model_type of {path} must be BPE, not {name}: digram reads no other one")
-    if trainer.get(24, 0):
-        raise FormatError(f"trainer_spec.treat_whitespace_as_suffix of {path} must be false")
-    return _of_pieces(pieces, _steps(normalizer, path), bool(normalizer.get(3, 1)), bool(normalizer.get(4, 1)), path)
-
-
-def _piece(fields: dict[int, int | bytes], id: int, path: Path) -> tuple[str, float, int]:
-    text, score, kind = fields.get(1, b""), fields.get(2, b"\0\0\0\0"), fields.get(3, _NORMAL)
-    if not (isinstance(text, bytes) and isinstance(score, bytes) and len(score) == 4 and isinstance(kind, int)):
-        raise FormatError(f"pieces[{id}] of {path} is damaged")
-    try:
-        piece = text.decode()
-    except UnicodeDecodeError:
-        raise FormatError(f"pieces[{id}].piece of {path} is not UTF-8") from None
-    if kind in (_USER_DEFINED, _UNUSED):
-        name = "USER_DEFINED" if kind == _USER_DEFINED else "UNUSED"
-        raise FormatError(f"pieces[{id}].type of {path} is {name} ({piece!r}): digram reads no such pieces")
-    return piece, struct.unpack("<f", score)[0], kind
-
-
-def _steps(fields: dict[int, int | bytes], path: Path) -> tuple[Step, ...]:
-    """What is done to a text first."""
-    if fields.get(2, b""):
+    if normalizer.get(2, b""):
         raise FormatError(
             f"normalizer_spec.precompiled_charsmap of {path} must be empty: digram reads no table of rules"
         )
-    if not fields.get(5, 1):
-        raise FormatError(f"normalizer_spec.escape_whitespaces of {path} must be true")
-    steps: list[Step] = []
-    collapse = bool(fields.get(4, 1))
-    if collapse:
-        steps += [("replace-regex", r"\A +", ""), ("replace-regex", " {2,}", " ")]
-    if fields.get(3, 1):
-        steps.append(("prepend", _MARK))
-    steps.append(("replace", " ", _MARK))
-    if collapse:
-        steps.append(("replace-regex", rf"{_MARK}+\z", ""))
-    return tuple(steps)
+    prefix, collapse, escape = (bool(_int(normalizer, field, 1, path)) for field in (3, 4, 5))
+    flags = Flags(prefix, collapse, escape, suffix=bool(_int(trainer, 24, 0, path)))
+    return definition_of(pieces, flags, path)
 
 
-def _of_pieces(
-    pieces: list[tuple[str, float, int]], steps: tuple[Step, ...], prefix: bool, collapse: bool, path: Path
-) -> Definition:
-    normal = {text: (id, score) for id, (text, score, kind) in enumerate(pieces) if kind == _NORMAL}
-    byte_ids = [NO_ID] * 256
-    specials: dict[str, int] = {}
-    unknown = None
-    for id, (text, _, kind) in enumerate(pieces):
-        if kind == _BYTE:
-            if len(text) != 6 or text[:3] != "<0x":
-                raise FormatError(f"pieces[{id}] of {path} is a byte piece, but its text is {text!r}")
-            byte_ids[int(text[3:5], 16)] = id
-        elif kind in (_UNKNOWN, _CONTROL):
-            specials[text] = id
-            unknown = id if kind == _UNKNOWN else unknown
-    missing = next((c for text in normal for c in text if c not in normal), None)
-    if missing is not None:
-        raise FormatError(
-            f"{path} has pieces with the character {missing!r}, which is no piece: digram reads none such"
-        )
-    longer = sorted((text for text in normal if len(text) > 1), key=lambda text: -normal[text][1])
-    for one, other in pairwise(longer):
-        if normal[one][1] == normal[other][1]:
-            raise FormatError(f"{path} gives {one!r} and {other!r} the same score: digram reads no such models")
-    texts = [*normal, *(text for text, _, kind in pieces if kind == _BYTE)]
-    ids = [*(id for id, _ in normal.values()), *(id for id, (_, _, kind) in enumerate(pieces) if kind == _BYTE)]
-    fallback = NO_ID not in byte_ids
-    decoder: list[Step] = [("replace", _MARK, " "), ("byte-pieces",)]
-    if prefix or collapse:
-        decoder.insert(0, ("leading-mark", _MARK, "all" if collapse else "first"))
-    return Definition(
-        kind="pairs",
-        alphabet="characters",
-        tokens=tuple(text.encode() for text in texts),
-        ids=array("I", ids),
-        ranked=array("I", (normal[text][0] for text in longer)),
-        byte_ids=tuple(byte_ids) if fallback else (),
-        unknown_id=unknown,
-        fuse_unknown=True,
-        normalizer=steps,
-        special_tokens=specials,
-        decoder=tuple(decoder),
-    )
+def _int(fields: dict[int, int | bytes], number: int, default: int, path: Path) -> int:
+    value = fields.get(number, default)
+    if not isinstance(value, int):
+        raise FormatError(f"{path} is no SentencePiece model: field {number} of its settings is no number")
+    return value
+
+
+def _piece(fields: dict[int, int | bytes], id: int, path: Path) -> Piece:
+    text, score, kind = fields.get(1, b""), fields.get(2, b"\0\0\0\0"), fields.get(3, NORMAL)
+    if not (isinstance(text, bytes) and isinstance(score, bytes) and len(score) == 4 and isinstance(kind, int)):
+        raise FormatError(f"pieces[{id}] of {path} is damaged")
+    if not NORMAL <= kind <= BYTE:
+        raise FormatError(f"pieces[{id}].type of {path} is {kind}, which SentencePiece does not have")
+    try:
+        return text.decode(), struct.unpack("<f", score)[0], kind
+    except UnicodeDecodeError:
+        raise FormatError(f"pieces[{id}].piece of {path} is not UTF-8") from None
