@@ -61,9 +61,11 @@ class Flags:
             steps.append(("prepend", space))
         if self.escape:
             steps.append(("replace", " ", MARK))
+        put = self.prefix and self.suffix
         if self.collapse:
-            steps.append(("replace-regex", rf"{space}+\z", ""))
-        if self.prefix and self.suffix:
+            # A text of nothing but U+2581 ends in one all the same where one is put there.
+            steps.append(("replace-regex", rf"(?:{space}+|(?<=[^{space}]))\z" if put else rf"{space}+\z", put * space))
+        elif put:
             steps.append(("replace-regex", r"(?<=[\s\S])\z", space))
         return tuple(steps)
 
@@ -190,7 +192,7 @@ def pieces_of(tokenizer: Tokenizer, format: str, *, cut_first: bool = False) -> 
         )
     lost = []
     kinds = dict.fromkeys(tokenizer.special_tokens.values(), CONTROL)
-    spelt = {id: token.decode() for id, token in tokenizer.vocab.items()}
+    spelt = {id: token.decode("utf-8", "replace") for id, token in tokenizer.vocab.items()}
     for token in definition.added_tokens:
         if not token.special:
             kinds[token.id] = USER_DEFINED
@@ -202,7 +204,7 @@ def pieces_of(tokenizer: Tokenizer, format: str, *, cut_first: bool = False) -> 
     unknown = _unknown(definition)
     if unknown is not None:
         kinds[unknown] = UNKNOWN
-        if not definition.fuse_unknown and BYTE not in kinds.values():
+        if not (definition.fuse_unknown or BYTE in kinds.values() or definition.unknown == "error"):
             lost.append(f"that each of several unknown characters in a row is {spelt[unknown]!r}: here they are one")
     order = _order(tokenizer, format)
     scores = {id: -float(rank) for rank, id in enumerate(order)}
@@ -240,19 +242,14 @@ def _check(tokenizer: Tokenizer, format: str) -> None:
 
 def _text_of_added(token: AddedToken, flags: Flags, format: str, cut_first: bool) -> str:
     """The text of the user-defined piece that matches where `token` does."""
+    refused = f"{format} cannot hold the added token {token.content!r}"
     spaced = " " in token.content or MARK in token.content
     if token.lstrip or token.rstrip or token.single_word:
-        raise VocabularyError(
-            f"{format} cannot hold the added token {token.content!r}, which has flags ({token.flags})"
-        )
-    if flags.collapse or (flags.prefix and token.normalized == cut_first):
-        raise VocabularyError(
-            f"{format} cannot hold the added token {token.content!r} beside spaces that are put in or removed"
-        )
-    if not token.normalized and not cut_first and spaced and flags.escape:
-        raise VocabularyError(
-            f"{format} cannot hold the added token {token.content!r}, which matches before spaces are U+2581"
-        )
+        raise VocabularyError(f"{refused} with its flags ({token.flags})")
+    if flags.prefix and token.normalized == cut_first:
+        raise VocabularyError(f"{refused} in a vocabulary that puts a space in front of texts")
+    if spaced and not token.normalized and not cut_first and (flags.escape or flags.collapse):
+        raise VocabularyError(f"{refused}, which is looked for before spaces become U+2581 or are removed")
     if not flags.escape or not token.normalized:
         return token.content
     return token.content.replace(MARK, " ") if cut_first else token.content.replace(" ", MARK)

@@ -201,19 +201,18 @@ def _byte_level(keys: _Keys, split: str | None) -> Definition:
 
 def _merges(keys: _Keys, ids: dict[str, int]) -> array[int]:
     """Flat (left, right, new id); of a repeated pair the first one counts, as in llama.cpp."""
-    seen: set[str] = set()
     flat = array("I")
-    for i, line in enumerate(keys.texts("merges")):
-        at = line.find(" ", 1)
-        left, right = line[:at], line[at + 1 :]
-        if at < 0 or left not in ids or right not in ids or left + right not in ids:
+    lines = list(dict.fromkeys(keys.texts("merges")))
+    for line in lines:
+        left, _, right = line.partition(" ")
+        try:
+            flat.extend((ids[left], ids[right], ids[left + right]))
+        except KeyError:
+            i = keys.texts("merges").index(line)
             raise FormatError(
                 f"{_KEY}merges[{i}] of {keys.path} is {line[:60]!r}, which is not two tokens, with a blank between, "
                 "that together are a token"
-            )
-        if line not in seen:
-            seen.add(line)
-            flat.extend((ids[left], ids[right], ids[left + right]))
+            ) from None
     return flat
 
 

@@ -162,6 +162,30 @@ class _Reader:
         except UnicodeDecodeError:
             raise FormatError(f"{what} of {self.path} is not UTF-8") from None
 
+    def strings(self, count: int, key: str) -> list[str]:
+        """As many strings: those that the window holds are cut out of it at once."""
+        self.short(count, key)
+        found: list[bytes] = []
+        length = struct.Struct("<Q").unpack_from
+        while len(found) < count:
+            window, at = self.window, self.at
+            while len(found) < count and at + 8 <= len(window):
+                end = at + 8 + length(window, at)[0]
+                if end > len(window):
+                    break
+                found.append(window[at + 8 : end])
+                at = end
+            self.left -= at - self.at
+            self.at = at
+            if len(found) < count:
+                what = f"{key}[{len(found)}]"
+                found.append(self.take(int(self.number(_UINT64, what)), what))
+        try:
+            return [data.decode() for data in found]
+        except UnicodeDecodeError:
+            i = next(i for i, data in enumerate(found) if not _is_utf8(data))
+            raise FormatError(f"{key}[{i}] of {self.path} is not UTF-8") from None
+
     def value(self, key: str, wanted: bool) -> Value | None:
         """The value of a key; None where it is not wanted, or an array of numbers that no vocabulary has."""
         type = int(self.number(_UINT32, f"the type of {key}"))
@@ -183,8 +207,7 @@ class _Reader:
         if type == _STRING:
             self.expect(8 * count, key)
             if wanted:
-                self.short(count, key)
-                return [self.string(f"{key}[{i}]") for i in range(count)]
+                return self.strings(count, key)
             for _ in range(count):
                 self.skip(int(self.number(_UINT64, key)), key)
             return None
@@ -201,6 +224,14 @@ class _Reader:
     def short(self, count: int, key: str) -> None:
         if count > LONGEST:
             raise FormatError(f"{key} of {self.path} has {count} items, and digram reads {LONGEST} at most")
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _numbers(code: str, data: bytes) -> array[Any]:
