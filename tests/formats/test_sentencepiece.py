@@ -180,7 +180,7 @@ def test_what_cannot_be_written(tmp_path, data):
         (digram.train(text, vocab_size=262), "cannot hold a byte-level vocabulary"),
         (trained(split="gpt2"), "cannot hold a split"),
         (trained(special_tokens=[]), 'must have one unknown piece: train with special_tokens=\\["<unk>"\\]'),
-        (trained(special_tokens={"<unk>": 5000}), "cannot hold ids without a token"),
+        (digram.from_token_list(["a", "b", "ab"], special_tokens={"<unk>": 7}), "cannot hold ids without a token"),
         (digram.from_token_list(["a", "b", "xyz", "ab"], special_tokens=["<unk>"]), "not canonical"),
         (digram.from_token_list(["a", "a", "b", "ab"], special_tokens=["<unk>"]), "two tokens 'a', the ids 0 and 1"),
         (digram.from_token_list(["\0", "a"], special_tokens=["<unk>"]), "U\\+0000"),

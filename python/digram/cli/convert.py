@@ -25,9 +25,10 @@ __all__ = ["convert"]
 @click.option(
     "--to",
     "format",
-    type=click.Choice(["digram", "gpt2", "tiktoken"]),
+    type=click.Choice(["digram", "gguf", "gpt2", "sentencepiece", "tiktoken"]),
     required=True,
-    help="digram's own JSON; GPT-2's vocab.json and merges.txt; a .tiktoken file.",
+    help="digram's own JSON; a GGUF file of the vocabulary alone; GPT-2's vocab.json and merges.txt; a SentencePiece "
+    "model; a .tiktoken file.",
 )
 @options.vocabulary
 @options.as_json

@@ -217,6 +217,7 @@ class _Reader:
         if not wanted or type not in (_INT32, _FLOAT32):
             self.skip(count * _SIZES[type], key)
             return None
+        self.expect(4 * count, key)
         self.short(count, key)
         data = self.take(4 * count, key)
         return Signed(_numbers("i", data)) if type == _INT32 else Float(_numbers("f", data))
