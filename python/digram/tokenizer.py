@@ -321,7 +321,7 @@ class Tokenizer:
         return [token.decode() for token in tokens] if self.alphabet == "characters" else tokens
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Writes digram's own JSON format, or "tiktoken", "gpt2", "sentencepiece" or "gguf"; an old file stays until the new one is whole.
+        """Writes digram's own JSON format, or another of `digram.formats.WRITERS`; an old file stays until it is whole.
 
         FormatWarning says what a format cannot hold, VocabularyError why it cannot give the same ids.
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,14 +40,18 @@ def convert(
     """Write a vocabulary in another format, and check what was written.
 
     The result is read back, with the split and the special tokens that the format has no place for, and must give the
-    same ids for each of its tokens and for a sample of text in many scripts; where tiktoken is installed, a .tiktoken
-    file must do so there too. What a format cannot hold is said; a vocabulary to which it would give other ids is not
-    written.
+    same ids for each of its tokens and for a sample of text in many scripts; where tiktoken or sentencepiece is
+    installed, a file of theirs must do so there too. What a format cannot hold is said; a vocabulary to which it would
+    give other ids is not written.
 
     \b
     For programs that read GPT-2's files, and for tiktoken:
       digram convert my.digram.json -o my-gpt2/ --to gpt2
       digram convert my.digram.json -o my.tiktoken --to tiktoken
+
+    \b
+    For llama.cpp, the vocabulary alone:
+      digram convert my.digram.json -o my.gguf --to gguf
     """
     tokenizer = options.load_tokenizer(tok, split, special)
     with warnings.catch_warnings(record=True) as caught:
@@ -58,7 +63,9 @@ def convert(
             warn(sentence)
     texts = sample(tokenizer)
     again = _read_back(tokenizer, output, format)
-    if dict(again.vocab) != dict(tokenizer.vocab) or again.encode_batch(texts) != tokenizer.encode_batch(texts):
+    named = set(again._definition.byte_ids)  # tokens that stand in for bytes are written by name
+    tokens, written = ({id: token for id, token in tok.vocab.items() if id not in named} for tok in (tokenizer, again))
+    if tokens != written or again.encode_batch(texts) != tokenizer.encode_batch(texts):
         raise CommandError(
             f"{output}, when read back, gives other ids than {tok}: do not use it", "this is a defect; please report it"
         )
@@ -67,6 +74,9 @@ def convert(
     if format == "tiktoken" and installed and not again._encoder.missing_bytes():  # without all bytes, tiktoken panics
         _compare_with_tiktoken(again, output, texts)
         checked.append("tiktoken")
+    if format == "sentencepiece" and importlib.util.find_spec("sentencepiece") is not None:
+        _compare_with_sentencepiece(again, output, texts)
+        checked.append("sentencepiece")
     note(f"{output}: {len(tokenizer.vocab):,} tokens; {len(texts):,} texts give the same ids", quiet or as_json)
     if as_json:
         facts: dict[str, Any] = {
@@ -111,7 +121,23 @@ def _read_back(tokenizer: Tokenizer, output: str, format: str) -> Tokenizer:
             return tiktoken.read(file.read(), output, split=tokenizer.split, special_tokens=tokenizer.special_tokens)
     if format == "gpt2":
         return gpt2.load(output, split=tokenizer.split, special_tokens=tokenizer.special_tokens)
-    return load(output)
+    again = load(output)
+    if format == "gguf" and again.split is not None:
+        definition = tokenizer._definition
+        own = {"split": definition.split, "steps": definition.steps, "normalizer": definition.normalizer}
+        return type(again)(replace(again._definition, **own))
+    return again
+
+
+def _compare_with_sentencepiece(tokenizer: Tokenizer, output: str, texts: list[str | bytes]) -> None:
+    processor = importlib.import_module("sentencepiece").SentencePieceProcessor(model_file=output)
+    for text in texts:
+        whole = text if isinstance(text, str) else text.decode("utf-8", "replace")
+        if processor.encode(whole) != tokenizer.encode(whole):
+            raise CommandError(
+                f"sentencepiece gives other ids to {whole[:40]!r} with {output} than digram",
+                "this is a defect; please report it",
+            )
 
 
 def _compare_with_tiktoken(tokenizer: Tokenizer, output: str, texts: list[str | bytes]) -> None:

@@ -80,10 +80,9 @@ NAMES: dict[str, Pre] = {
 CHOSEN = ("gpt-2", "llama-bpe", "dbrx", "qwen2", "qwen35", "gpt-4o", "tekken", "deepseek-v3", "starcoder")
 """The names that are written, the first one that fits."""
 
-APPROXIMATE = {
-    "gpt-4o": "",
-    "tekken": "",
-}
+_DEPARTS = "there marks such as accents end a word, and letters outside a-z and A-Z count as of both cases"
+
+APPROXIMATE = {"gpt-4o": _DEPARTS, "tekken": _DEPARTS}
 """Where llama.cpp's own pattern of a name differs from the one here."""
 
 
