@@ -124,8 +124,8 @@ def _read_back(tokenizer: Tokenizer, output: str, format: str) -> Tokenizer:
     again = load(output)
     if format == "gguf" and again.split is not None:
         definition = tokenizer._definition
-        own = {"split": definition.split, "steps": definition.steps, "normalizer": definition.normalizer}
-        return type(again)(replace(again._definition, **own))
+        split, steps, normalizer = definition.split, definition.steps, definition.normalizer
+        return type(again)(replace(again._definition, split=split, steps=steps, normalizer=normalizer))
     return again
 
 
