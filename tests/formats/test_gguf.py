@@ -221,7 +221,8 @@ FILES = {
 def test_there_and_back(tmp_path, data, name):
     ours = digram.load(data.vocabulary(name), **({"name": "r50k_base"} if name.endswith(".tiktoken") else {}))
     lost = save(ours, tmp_path / "x.gguf")
-    assert keys_of(tmp_path / "x.gguf")["pre"] == FILES[name]
+    with open(tmp_path / "x.gguf", "rb") as file:  # gguf itself takes seconds for so many strings
+        assert key(KEY + "pre", 8, string(FILES[name].encode())) in file.read(500)
     again = digram.load(tmp_path / "x.gguf")
     assert dict(again.vocab) == dict(ours.vocab)
     assert again.special_tokens == ours.special_tokens

@@ -13,6 +13,9 @@ What the words of the file mean here:
 - Files name a beginning and an end of text. Where the tokenizer puts neither around a text, the one written is known by
   its name ("<s>", "<|endoftext|>" ...); without any, llama.cpp takes the ids 11 (of "gpt2") or 1 and 2 (of "llama").
 
+llama.cpp also takes tokens of some names (<|fim_prefix|>, <|im_end|>, <|channel|> ...) for control tokens, or for
+user-defined ones, whatever type the file gives them.
+
 llama.cpp knows splits by name only, and does not normalise: what it has no name for is refused with a list of what it
 has (`digram.formats.gguf.splits`), NFC is left to the caller with a FormatWarning. In a "llama" file llama.cpp finds
 the spelling of a control token in plain text too, where two pieces make it up; digram does not.
