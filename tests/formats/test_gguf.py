@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import os
 import struct
 import tracemalloc
 import unicodedata
@@ -168,6 +169,12 @@ def test_a_file_with_tensors(tmp_path):
     assert tok.encode("a", add_special_tokens=True) == [97]
     path = write(tmp_path / "y.gguf", **byte_level(PAIRS, add_eos_token=True))
     assert digram.load(path).encode("a", add_special_tokens=True) == [97, 11]
+
+
+def test_a_file_of_many_gigabytes_is_not_read(tmp_path):
+    path = write(tmp_path / "x.gguf", **byte_level(PAIRS))
+    os.truncate(path, 1 << 38)  # a hole, which takes no room
+    assert digram.load(path).encode("ab c") == [256, 257]
 
 
 def test_pieces_with_scores(tmp_path):
