@@ -18,6 +18,9 @@ __all__ = ["WRITERS", "load", "save"]
 # What `save` takes -> the module that writes it.
 WRITERS = {"digram": "digram", "gpt2": "gpt2", "tiktoken": "tiktoken"}
 
+# What a folder of Hugging Face's has; models of GPT-2's family have its pair of files beside it.
+_TOKENIZER_JSON = "tokenizer.json"
+
 # How much of a file tells what it is: GPT-2's object begins with a token, and tokens are no longer.
 _START = 4096
 
@@ -33,7 +36,7 @@ def load(
     """The tokenizer of a file or a folder, told apart by what it holds; or of a named encoding ("cl100k_base").
 
     Files: digram's own JSON, `tokenizer.json`, Mistral's tekken JSON, a SentencePiece model of type BPE, GPT-2's pair
-    of files, `.tiktoken`.
+    of files, `.tiktoken`. Folders: with a `tokenizer.json`, as transformers saves them, or else with GPT-2's pair.
 
     digram's own files and a `tokenizer.json` bring their split and special tokens. GPT-2's pair of files (either of the
     two, or their folder) has GPT-2's split unless `split` says otherwise. A `.tiktoken` file holds neither: give
@@ -70,7 +73,7 @@ def _is_vocabulary(path: Path) -> bool:
     """Whether something that has the name of an encoding is a vocabulary all the same."""
     from digram.formats import gpt2
 
-    if not path.is_dir():
+    if not path.is_dir() or (path / _TOKENIZER_JSON).is_file():
         return path.exists()
     try:
         return bool(gpt2.pair_of(path))
@@ -83,7 +86,9 @@ def _load_path(path: Path, given: dict[str, Any]) -> Tokenizer:
 
     some = {key: value for key, value in given.items() if value}
     if path.is_dir():
-        return gpt2.load(path, **some)
+        if not (path / _TOKENIZER_JSON).is_file():
+            return gpt2.load(path, **some)
+        path /= _TOKENIZER_JSON
     with open(path, "rb") as file:
         raw = file.read(_START)
     start = raw.lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -111,15 +116,15 @@ def _none_given(path: Path, given: dict[str, Any]) -> None:
 
 
 def _load_json(path: Path, start: bytes) -> Tokenizer:
+    from digram.formats import _json, huggingface, tekken
     from digram.formats import digram as own
-    from digram.formats import huggingface, tekken
 
     if b'"format"' in start[:64]:  # as digram itself writes it; anything else is parsed to tell
         return own.load(path)
-    data = huggingface.parsed(path)
+    data = _json.read(path, "vocabulary that digram reads")
     if huggingface.looks_like(data):
         return huggingface.tokenizer(data, path)
-    return tekken.tokenizer(data, path) if tekken.looks_like(data) else own.load(path)
+    return tekken.tokenizer(data, path) if tekken.looks_like(data) else own.tokenizer(data, path)
 
 
 def save(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str = "digram") -> None:
