@@ -319,7 +319,9 @@ class Tokenizer:
         return [token.decode() for token in tokens] if self.alphabet == "characters" else tokens
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Writes digram's own JSON format, or "tiktoken" or "gpt2"; an old file stays until the new one is whole.
+        """Writes digram's own JSON, "tiktoken", "gpt2" or "huggingface"; an old file stays until the new one is whole.
+
+        "gpt2" and "huggingface" write two files into the folder `path`; transformers loads the folder of the latter.
 
         FormatWarning says what a format cannot hold, VocabularyError why it cannot give the same ids.
         """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["WRITERS", "load", "save"]
 
 # What `save` takes -> the module that writes it.
-WRITERS = {"digram": "digram", "gpt2": "gpt2", "tiktoken": "tiktoken"}
+WRITERS = {"digram": "digram", "gpt2": "gpt2", "huggingface": "huggingface", "tiktoken": "tiktoken"}
 
 # What a folder of Hugging Face's has; models of GPT-2's family have its pair of files beside it.
 _TOKENIZER_JSON = "tokenizer.json"

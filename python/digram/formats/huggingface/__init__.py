@@ -50,9 +50,10 @@ from digram.errors import DigramError, FormatError
 from digram.formats import _json
 from digram.formats._json import Node
 from digram.formats.huggingface.reader import definition
+from digram.formats.huggingface.writer import save
 from digram.tokenizer import Tokenizer
 
-__all__ = ["load", "looks_like", "parsed", "tokenizer"]
+__all__ = ["load", "looks_like", "parsed", "save", "tokenizer"]
 
 
 def looks_like(data: object) -> bool:

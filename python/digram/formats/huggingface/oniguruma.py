@@ -163,6 +163,8 @@ class _Reading:
             self.refuse(written, "which repeats what may match no text", start)
         if self.at < len(self.pattern) and self.pattern[self.at] in "*+?{":
             self.refuse(written + self.pattern[self.at], "one quantifier after another", start)
+        if scope.behind and how == "+":
+            self.refuse(written, "a quantifier that gives nothing back, in a look-behind", start)
         if count.startswith("{") and how == "+":
             text = f"(?>{part.text}{count})"
         elif low == high:
@@ -174,6 +176,8 @@ class _Reading:
     def one(self, scope: _Scope) -> _Part:
         """What a quantifier would repeat."""
         assertion = self.take(*_ASSERTIONS)
+        if assertion and scope.behind:
+            self.refuse(assertion, "in a look-behind", self.at - len(assertion))
         if assertion:
             return _Part(_ASSERTIONS[assertion], 0, 0)
         here = self.pattern[self.at]
@@ -199,9 +203,9 @@ class _Reading:
                 self.refuse(self.pattern[start : start + 4], "a group of a kind that the two engines differ in", start)
             opening = "("
             if scope.behind:
-                self.refuse("(", "a group that captures, in a look-behind: write (?:...)")
-        if scope.behind and opening not in ("(?:", "(?>"):
-            self.refuse(opening, "in a look-behind")
+                self.refuse("(", "a group that captures, in a look-behind: write (?:...)", start)
+        if scope.behind and opening != "(?:":
+            self.refuse(opening, "in a look-behind", start)
         within = scope
         if "i" in opening:
             within = scope._replace(any_case=opening == "(?i:")
