@@ -1,5 +1,6 @@
 """Writing `tokenizer.json`: tokenizers gives the same ids and text; what is read and written again stays the same."""
 
+import io
 import json
 import warnings
 from array import array
@@ -95,7 +96,7 @@ def test_trained_on_characters(tmp_path, oracle, split, unknown):
     tok = digram.train(
         letters, min_count=3, alphabet="characters", unknown=unknown, split=split, special_tokens=["<s>"]
     )
-    lost = {"error": ["without a token is an error"], "bytes": ["no UTF-8"]}.get(unknown, [])
+    lost = {"error": ["without a token is an error"], "bytes": ["make no UTF-8"]}.get(unknown, [])
     theirs, again = saved(tok, tmp_path, *lost)
     compare(tok, theirs, again, [*letters, *SAMPLES, f"<s>{letters[3]}", "??"], oracle)
 
@@ -103,7 +104,7 @@ def test_trained_on_characters(tmp_path, oracle, split, unknown):
 @pytest.mark.parametrize("name", [name for name in kinds.KINDS if not name.startswith("list")])
 def test_every_kind(tmp_path, oracle, name):
     tok = kinds.of_kind(name)
-    lost = {"characters": ["is an error"], "unknown bytes": ["no UTF-8"], "empty list": ["is an error"]}
+    lost = {"characters": ["is an error"], "unknown bytes": ["make no UTF-8"], "empty list": ["is an error"]}
     theirs, again = saved(tok, tmp_path, *lost.get(name, []))
     compare(tok, theirs, again, SAMPLES, oracle)
 
@@ -140,6 +141,32 @@ def test_ranks_that_are_not_canonical(tmp_path, oracle):
 
 
 # Files
+
+
+@pytest.mark.parametrize("bytes_", [True, False])
+def test_a_sentencepiece_model(tmp_path, oracle, bytes_):
+    import sentencepiece
+
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(kinds.TEXTS),
+        model_writer=model,
+        model_type="bpe",
+        vocab_size=1100,
+        character_coverage=0.99,
+        byte_fallback=bytes_,
+        normalization_rule_name="identity",
+        minloglevel=2,
+    )
+    (tmp_path / "m.model").write_bytes(model.getvalue())
+    tok = digram.load(tmp_path / "m.model")
+    lost = ["begins with more than one space", *(["make no UTF-8"] if bytes_ else [])]
+    theirs, again = saved(tok, tmp_path / "out", *lost)
+    samples = [text for text in SAMPLES if "\0" not in text]
+    if not bytes_:  # an unknown piece at the beginning that is skipped leaves its space
+        samples = [text for text in samples if tok.special_tokens["<unk>"] not in tok.encode(text)]
+    assert len(samples) > 30
+    compare(tok, theirs, again, samples, oracle)
 
 
 @pytest.mark.slow

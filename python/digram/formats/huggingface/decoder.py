@@ -50,22 +50,23 @@ def _add(node: Node, steps: list[Step]) -> None:
         steps.append(("byte-fallback",) if kind == "ByteFallback" else ("fuse",))
 
 
-def nearest(steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], list[str]]:
+def nearest(steps: tuple[Step, ...], has_byte_tokens: bool) -> tuple[tuple[Step, ...], list[str]]:
     """The steps with SentencePiece's in Hugging Face's terms, and what of their meaning is lost, in words.
 
-    Of ids that encoding gives, the text stays the same.
+    The text of ids that come from ordinary text stays the same.
     """
     kinds = {step[0] for step in steps}
     lost = []
     kept: list[Step] = [step for step in steps if step[0] not in ("leading-mark", "byte-pieces")]
     if "byte-pieces" in kinds:
         kept.append(("byte-fallback",))
-        lost.append("how byte tokens that are no UTF-8 are decoded: there each of them becomes U+FFFD")
+    if "byte-pieces" in kinds and has_byte_tokens:
+        lost.append("how byte tokens that make no UTF-8 are decoded: there each of them becomes U+FFFD")
     if kinds & {"byte-pieces", "leading-mark"}:
         kept.append(("fuse",))
     if "leading-mark" in kinds:
         kept.append(("strip", " ", "1", "0"))
-        lost.append("how a text that begins with more than one space is decoded: there one of them vanishes")
+        lost.append("how ids whose text begins with more than one space are decoded: there one space vanishes")
     return tuple(kept), lost
 
 

@@ -8,10 +8,19 @@ import warnings
 from pathlib import Path
 from typing import Any, TextIO
 
-from digram.definition import Step
+from digram.definition import Definition, Step
 from digram.errors import FormatWarning
 from digram.files import written_whole
-from digram.formats.huggingface import added, config, decoder, normalizer, post_processor, pre_tokenizer, vocabulary
+from digram.formats.huggingface import (
+    added,
+    config,
+    decoder,
+    model,
+    normalizer,
+    post_processor,
+    pre_tokenizer,
+    vocabulary,
+)
 from digram.tokenizer import Tokenizer
 
 __all__ = ["save"]
@@ -27,7 +36,7 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
     path = Path(path)
     definition = tokenizer._definition
     written = vocabulary.of(tokenizer)
-    steps, lost = _decoder(tokenizer)
+    steps, lost = _decoder(definition, written)
     names = {id: text for text, id in written.vocab.items()} | {
         token.id: token.content for token in written.added_tokens
     }
@@ -65,11 +74,11 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
         warnings.warn(f"{path} does not hold {'; nor '.join(left_out)}", FormatWarning, stacklevel=4)
 
 
-def _decoder(tokenizer: Tokenizer) -> tuple[tuple[Step, ...], list[str]]:
-    definition = tokenizer._definition
-    if definition.kind != "pairs" and definition.alphabet == "characters" and definition.unknown == "bytes":
-        return decoder.nearest((("byte-pieces",),))
-    return decoder.nearest(definition.decoder)
+def _decoder(definition: Definition, written: vocabulary.Written) -> tuple[tuple[Step, ...], list[str]]:
+    steps = definition.decoder
+    if definition.kind != "pairs" and written.falls_back:
+        steps = (("byte-pieces",),)
+    return decoder.nearest(steps, any(model.byte_token(byte) in written.vocab for byte in range(256)))
 
 
 def _write(file: TextIO, value: dict[str, Any], written: vocabulary.Written) -> None:
@@ -77,11 +86,11 @@ def _write(file: TextIO, value: dict[str, Any], written: vocabulary.Written) -> 
     joined = [f"{left} {right}" for left, right in written.merges]
     # As strings, which every version reads, unless a token holds a space.
     plain = all(text.count(" ") == 1 and not text.startswith("#version") for text in joined)
-    model = value.pop("model")
+    bpe = value.pop("model")
     for key, part in value.items():
         file.write(f"{'{' if key == 'version' else ''}\n  {json.dumps(key)}: {_dumps(part)},")
     file.write('\n  "model": {')
-    for key, part in model.items():
+    for key, part in bpe.items():
         file.write(f"\n    {json.dumps(key)}: {_dumps(part)},")
     vocab = json.dumps(written.vocab, ensure_ascii=False, separators=(",\n      ", ": "))
     merges = (json.dumps(merge, ensure_ascii=False) for merge in (joined if plain else written.merges))
