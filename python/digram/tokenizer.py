@@ -241,7 +241,7 @@ class Tokenizer:
     def split(self) -> str | None:
         """The split: a name of `digram.patterns`, a regular expression, or None.
 
-        None too where a vocabulary's file splits in several steps, or by a pattern with Oniguruma's meaning.
+        None too where a vocabulary's file splits in several steps, or by a pattern that only Oniguruma reads so.
         """
         return self._definition.split
 

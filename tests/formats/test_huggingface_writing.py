@@ -176,6 +176,14 @@ def test_a_file_is_read_written_and_read(data, tmp_path, oracle, name):
     theirs, again = saved(tok, tmp_path)
     assert again._definition == tok._definition
     compare(tok, theirs, again, [*texts.all_samples(), texts.stdlib_text(100_000), "".join(tok.special_tokens)], oracle)
+    characters = st.characters(exclude_categories=("Cs", "Cn"))
+    markers = st.sampled_from([*(token.content for token in tok.added_tokens), " ", "\n"])
+
+    @given(st.lists(st.text(characters, max_size=8) | markers, max_size=6).map("".join))
+    def check(text):
+        compare(tok, theirs, again, [text], oracle)
+
+    check()
     first = (tmp_path / "tokenizer.json").read_bytes()
     again.save(tmp_path, "huggingface")
     assert (tmp_path / "tokenizer.json").read_bytes() == first
@@ -320,63 +328,3 @@ def test_a_split_that_oniguruma_reads_otherwise_is_refused(tmp_path):
     with pytest.raises(VocabularyError, match=r"the split '\\\\s\*': .* may match the empty string"):
         tok.save(tmp_path, "huggingface")
     assert list(tmp_path.iterdir()) == []
-
-
-# The configuration
-
-
-def test_the_configuration(tmp_path, data):
-    tok = digram.train("abab", 260, special_tokens=["<s>", "<|endoftext|>"])
-    tok.save(tmp_path, "huggingface")
-    config = json.loads((tmp_path / "tokenizer_config.json").read_text())
-    assert config["eos_token"] == "<|endoftext|>"
-    assert "bos_token" not in config
-    assert "unk_token" not in config
-    assert config["clean_up_tokenization_spaces"] is False
-    assert config["tokenizer_class"] == "PreTrainedTokenizerFast"
-    assert config["added_tokens_decoder"]["258"]["content"] == "<s>"
-    digram.load(data.vocabulary("llama2-tokenizer.json")).save(tmp_path, "huggingface")
-    config = json.loads((tmp_path / "tokenizer_config.json").read_text())
-    assert (config["bos_token"], config["unk_token"]) == ("<s>", "<unk>")
-    assert "eos_token" not in config
-
-
-def test_a_name_that_ends_in_json_is_one_file(tmp_path):
-    tok = digram.train("abab", 257)
-    tok.save(tmp_path / "one.json", "huggingface")
-    assert [path.name for path in tmp_path.iterdir()] == ["one.json"]
-    assert digram.load(tmp_path / "one.json").merges == tok.merges
-    (tmp_path / "folder.json").mkdir()
-    tok.save(tmp_path / "folder.json", "huggingface")
-    assert {path.name for path in (tmp_path / "folder.json").iterdir()} == {"tokenizer.json", "tokenizer_config.json"}
-
-
-def test_a_folder_is_read_by_its_tokenizer_json(tmp_path):
-    # Folders of GPT-2's family hold both.
-    tok = digram.train("abab", 258, split="gpt2", special_tokens=["<s>"])
-    tok.save(tmp_path, "gpt2")
-    assert digram.load(tmp_path)._definition.kind == "merges"
-    tok.save(tmp_path, "huggingface")
-    assert digram.load(tmp_path)._definition.kind == "pairs"
-    assert digram.load(str(tmp_path)).encode("abab<s>", allowed_special="all") == [256, 256, 257]
-    with pytest.raises(ValueError, match="holds its own split"):
-        digram.load(tmp_path, split="gpt2")
-
-
-@pytest.mark.parametrize("where", ["model.vocab", "model", "added_tokens[0]", ""])
-def test_a_repeated_key_is_refused_by_name(tmp_path, where):
-    # JSON takes the last one in silence: a token would lose its id.
-    digram.train("abab", 258, special_tokens=["<s>"]).save(tmp_path, "huggingface")
-    path = tmp_path / "tokenizer.json"
-    text = path.read_text()
-    old, new = {
-        "model.vocab": ('"ab": 256', '"ab": 256, "ab": 256'),
-        "model": ('"fuse_unk"', '"dropout": 0, "fuse_unk"'),
-        "added_tokens[0]": ('"content"', '"id": 3, "content"'),
-        "": ('"decoder"', '"version": "1.0", "decoder"'),
-    }[where]
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-    key = {"model.vocab": "ab", "model": "dropout", "added_tokens[0]": "id", "": "version"}[where]
-    with pytest.raises(FormatError, match=rf'tokenizer\.json is no .*: the key "{key}" stands in it twice'):
-        digram.load(path)

@@ -40,9 +40,9 @@ Everything else is refused, never approximated: FormatError names the place in t
 - added tokens whose id another token has
 
 A tokenizer of any kind is written so that tokenizers gives the same ids and text: ranked bytes as the pairs that read
-the same, with `ignore_merges` where a piece that is a token must be taken whole; the split in Oniguruma's spelling, with
-unmatched text as pieces of its own (Isolated); special tokens with irregular ids as tokens of the model too, which is
-how tokenizers gives them those. What is read and written again stays the same.
+the same, with `ignore_merges` where a piece that is a token must be taken whole; the split in Oniguruma's spelling,
+with unmatched text as pieces of its own (Isolated); special tokens with irregular ids as tokens of the model too, which
+is how tokenizers gives them those. What is read and written again stays the same.
 """
 
 from __future__ import annotations
