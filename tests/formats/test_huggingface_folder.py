@@ -8,7 +8,8 @@ import pytest
 import digram
 from digram.cli import compare as comparing
 from digram.cli.messages import CommandError
-from digram.errors import FormatError
+from digram.errors import FormatError, FormatWarning
+from support import huggingface as hf
 from support import kinds
 from support.cli import run
 
@@ -29,6 +30,17 @@ def test_the_configuration(tmp_path, data):
     config = json.loads((tmp_path / "tokenizer_config.json").read_text())
     assert (config["bos_token"], config["unk_token"]) == ("<s>", "<unk>")
     assert "eos_token" not in config
+    # What stands around every text comes before the usual name.
+    around = hf.file(
+        {"type": "BPE", "vocab": {"a": 0}, "merges": []},
+        added_tokens=[hf.added(name, id, special=True) for id, name in enumerate(["<|endoftext|>", "<b>", "<e>"], 1)],
+        post_processor={"type": "RobertaProcessing", "cls": ["<b>", 2], "sep": ["<e>", 3]},
+    )
+    (tmp_path / "around.json").write_text(json.dumps(around))
+    with pytest.warns(FormatWarning):
+        digram.load(tmp_path / "around.json").save(tmp_path, "huggingface")
+    config = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    assert (config["bos_token"], config["eos_token"]) == ("<b>", "<e>")
 
 
 def test_a_name_that_ends_in_json_is_one_file(tmp_path):
