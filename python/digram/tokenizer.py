@@ -243,7 +243,7 @@ class Tokenizer:
     def split(self) -> str | None:
         """The split: a name of `digram.patterns`, a regular expression, or None.
 
-        None too where a vocabulary's file splits in several steps, or by a pattern with Oniguruma's meaning.
+        None too where a vocabulary's file splits in several steps, or by a pattern that only Oniguruma reads so.
         """
         return self._definition.split
 
@@ -322,6 +322,8 @@ class Tokenizer:
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Writes digram's own JSON format, or another of `digram.formats.WRITERS`; an old file stays until it is whole.
+
+        "gpt2" and "huggingface" write two files into the folder `path`; transformers loads the folder of the latter.
 
         FormatWarning says what a format cannot hold, VocabularyError why it cannot give the same ids.
         """

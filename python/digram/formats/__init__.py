@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["WRITERS", "load", "save"]
 
 # What `save` takes -> the module that writes it.
-WRITERS = {"digram": "digram", "gguf": "gguf", "gpt2": "gpt2", "sentencepiece": "sentencepiece", "tiktoken": "tiktoken"}
+WRITERS = {
+    "digram": "digram",
+    "gguf": "gguf",
+    "gpt2": "gpt2",
+    "huggingface": "huggingface",
+    "sentencepiece": "sentencepiece",
+    "tiktoken": "tiktoken",
+}
+
+# What a folder of Hugging Face's has; models of GPT-2's family have its pair of files beside it.
+_TOKENIZER_JSON = "tokenizer.json"
 
 # How much of a file tells what it is: GPT-2's object begins with a token, and tokens are no longer.
 _START = 4096
@@ -34,7 +44,7 @@ def load(
     """The tokenizer of a file or a folder, told apart by what it holds; or of a named encoding ("cl100k_base").
 
     Files: digram's own JSON, `tokenizer.json`, Mistral's tekken JSON, a SentencePiece model of type BPE, GGUF, GPT-2's
-    pair of files, `.tiktoken`.
+    pair of files, `.tiktoken`. Folders: with a `tokenizer.json`, as transformers saves them, or else with GPT-2's pair.
 
     digram's own files and a `tokenizer.json` bring their split and special tokens. GPT-2's pair of files (either of the
     two, or their folder) has GPT-2's split unless `split` says otherwise. A `.tiktoken` file holds neither: give
@@ -72,7 +82,7 @@ def load(
 
 def _is_vocabulary(path: Path) -> bool:
     """Whether something that has the name of an encoding is a vocabulary all the same."""
-    if not path.is_dir():
+    if not path.is_dir() or (path / _TOKENIZER_JSON).is_file():
         return path.exists()
     from digram.formats import gpt2
 
@@ -118,7 +128,9 @@ def _reader(path: Path, given: Mapping[str, Any]) -> tuple[Callable[[], Tokenize
 
     some = {key: value for key, value in given.items() if value}
     if path.is_dir():
-        return partial(gpt2.load, path, **some), gpt2.pair_of(path)
+        if not (path / _TOKENIZER_JSON).is_file():
+            return partial(gpt2.load, path, **some), gpt2.pair_of(path)
+        path /= _TOKENIZER_JSON
     with open(path, "rb") as file:
         raw = file.read(_START)
     start = raw.lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -150,15 +162,15 @@ def _none_given(path: Path, given: Mapping[str, Any]) -> None:
 
 
 def _load_json(path: Path, start: bytes) -> Tokenizer:
+    from digram.formats import _json, huggingface, tekken
     from digram.formats import digram as own
-    from digram.formats import huggingface, tekken
 
     if b'"format"' in start[:64]:  # as digram itself writes it; anything else is parsed to tell
         return own.load(path)
-    data = huggingface.parsed(path)
+    data = _json.read(path, "vocabulary that digram reads")
     if huggingface.looks_like(data):
         return huggingface.tokenizer(data, path)
-    return tekken.tokenizer(data, path) if tekken.looks_like(data) else own.load(path)
+    return tekken.tokenizer(data, path) if tekken.looks_like(data) else own.tokenizer(data, path)
 
 
 def save(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str = "digram") -> None:

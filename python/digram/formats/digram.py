@@ -39,6 +39,7 @@ from digram import patterns
 from digram.definition import FLAGS, NO_ID, AddedToken, Definition
 from digram.errors import DigramError, FormatError
 from digram.files import written_whole
+from digram.formats import _json
 from digram.tokenizer import Tokenizer
 
 __all__ = ["load", "save"]
@@ -65,20 +66,11 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Tokenizer:
     """Reads the file. FormatError says what is wrong and where; nothing in a file is ever executed."""
     path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path} is not UTF-8 at byte {error.start}: it is damaged, or no digram file") from None
-    try:
-        data = json.loads(text, object_pairs_hook=_once)
-    except json.JSONDecodeError as error:
-        raise FormatError(
-            f"{path} is not JSON at line {error.lineno}, column {error.colno}: {error.msg}; is it cut off?"
-        ) from None
-    except RecursionError:
-        raise FormatError(f"{path} is no digram file: it is nested too deeply") from None
-    except ValueError as error:  # a key that stands twice, a number of thousands of digits
-        raise FormatError(f"{path} is no digram file: {error}") from None
+    return tokenizer(_json.read(path, "digram file"), path)
+
+
+def tokenizer(data: Any, path: Path) -> Tokenizer:
+    """The tokenizer of parsed JSON; `path` is named in errors."""
     check = _Check(path, data)
     if not isinstance(data, dict) or data.get("format") != "digram":
         raise FormatError(f'{path} is no digram file: it lacks "format": "digram"')
@@ -294,12 +286,3 @@ def _checksum(body: dict[str, Any]) -> str:
 
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    data = dict(pairs)
-    if len(data) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f'the key "{twice}" stands in it twice')
-    return data

@@ -16,7 +16,6 @@ import os
 import re
 import warnings
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from digram import patterns
 from digram.definition import Definition, special_ids
 from digram.errors import FormatError, FormatWarning, MissingVocabularyError, VocabularyError
 from digram.files import written_whole
+from digram.formats import _json
 from digram.formats.limits import check_plain, flagged
 from digram.patterns import checked
 from digram.tokenizer import Tokenizer
@@ -193,17 +193,7 @@ def _tokenizer(
 
 
 def _ids(data: bytes, where: str) -> dict[str, int]:
-    try:
-        ids: Any = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once)
-    except UnicodeDecodeError as error:
-        raise FormatError(f"the vocabulary of {where} is not UTF-8 at byte {error.start}") from None
-    except json.JSONDecodeError as error:
-        raise FormatError(
-            f"the vocabulary of {where} is not JSON at line {error.lineno}, column {error.colno}: {error.msg}; "
-            "is it cut off?"
-        ) from None
-    except (RecursionError, _Repeated) as error:
-        raise FormatError(f"the vocabulary of {where} is no object from token to id: {error}") from None
+    ids: Any = _json.parse(data, f"the vocabulary of {where}", "object from token to id")
     if not isinstance(ids, dict):
         raise FormatError(f"the vocabulary of {where} must be an object from token to id")
     for token, id in ids.items():
@@ -211,18 +201,6 @@ def _ids(data: bytes, where: str) -> dict[str, int]:
             raise FormatError(
                 f"the vocabulary of {where} gives {token!r} the id {id!r:.60}, which is no number from 0 on"
             )
-    return ids
-
-
-class _Repeated(ValueError):
-    pass
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    ids = dict(pairs)
-    if len(ids) != len(pairs):
-        twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-        raise _Repeated(f"{twice!r} stands in it twice")
     return ids
 
 

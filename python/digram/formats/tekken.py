@@ -17,7 +17,8 @@ from typing import Any
 from digram import patterns
 from digram.definition import Definition
 from digram.errors import DigramError, FormatError
-from digram.formats.huggingface import Node, parsed
+from digram.formats import _json
+from digram.formats._json import Node
 from digram.tokenizer import Tokenizer
 
 __all__ = ["load", "looks_like"]
@@ -31,7 +32,7 @@ def looks_like(data: object) -> bool:
 def load(path: str | os.PathLike[str]) -> Tokenizer:
     """Reads the file. FormatError names the place in it and what was expected there."""
     path = Path(path)
-    return tokenizer(parsed(path), path)
+    return tokenizer(_json.read(path, "tekken file"), path)
 
 
 def tokenizer(data: object, path: Path) -> Tokenizer:
