@@ -29,8 +29,8 @@ __all__ = ["convert"]
     "format",
     type=click.Choice(["digram", "gguf", "gpt2", "huggingface", "sentencepiece", "tiktoken"]),
     required=True,
-    help="digram's own JSON; a GGUF file of the vocabulary alone; GPT-2's vocab.json and merges.txt; tokenizer.json and "
-    "its config; a SentencePiece model; a .tiktoken file.",
+    help="digram's own JSON; a GGUF file of the vocabulary alone; GPT-2's vocab.json and merges.txt; tokenizer.json "
+    "and its config; a SentencePiece model; a .tiktoken file.",
 )
 @options.vocabulary
 @options.as_json
@@ -42,8 +42,8 @@ def convert(
 
     The result is read back, with the split and the special tokens that the format has no place for, and must give the
     same ids for each of its tokens and for a sample of text in many scripts; so it must in the libraries that the
-    format is for, where they are installed: tiktoken, sentencepiece, or tokenizers and transformers. What a format cannot
-    hold is said; a vocabulary to which it would give other ids is not written.
+    format is for, where they are installed: tiktoken, sentencepiece, or tokenizers and transformers. What a format
+    cannot hold is said; a vocabulary to which it would give other ids is not written.
 
     \b
     For programs that read GPT-2's files, for tiktoken, and for transformers:
