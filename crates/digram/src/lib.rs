@@ -4,6 +4,7 @@
 //! [`split`] cuts a document into pieces, [`count`] counts them, [`train`] learns merges from the counts,
 //! [`vocabulary`] holds what was learnt and [`encode`] applies it. Nothing here knows Python or a file format.
 
+mod align;
 pub mod count;
 pub mod encode;
 pub mod error;
