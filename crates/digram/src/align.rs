@@ -27,6 +27,8 @@ struct Stretch {
 impl Change {
     /// The next `length` bytes are those from `start` on; they may be other bytes if as many stand for each character.
     pub(crate) fn copy(&mut self, start: usize, length: usize) {
+        #[cfg(test)]
+        count_work();
         if length == 0 {
             return;
         }
@@ -39,6 +41,8 @@ impl Change {
 
     /// The next `length` bytes stand for `from`, as a whole.
     pub(crate) fn replace(&mut self, from: Range<usize>, length: usize) {
+        #[cfg(test)]
+        count_work();
         if length == 0 {
             return;
         }
@@ -103,6 +107,8 @@ impl Change {
     /// What one byte stands for.
     fn byte(&self, at: usize) -> Range<usize> {
         debug_assert!(at < self.length, "no such byte");
+        #[cfg(test)]
+        count_work();
         let which = self.stretches.partition_point(|stretch| stretch.at <= at) - 1;
         let stretch = &self.stretches[which];
         match stretch.copied {
@@ -177,6 +183,22 @@ impl Changes<'_> {
             false => self.before,
         }
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    static WORK: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(test)]
+fn count_work() {
+    WORK.set(WORK.get() + 1);
+}
+
+/// How many stretches were noted and bytes looked up on this thread, for tests of how the work grows.
+#[cfg(test)]
+pub(crate) fn work() -> u64 {
+    WORK.get()
 }
 
 #[cfg(test)]

@@ -188,3 +188,6 @@ impl Begun<'_> {
         self.bytes.get(self.at).is_some_and(|byte| byte & 0xC0 == 0x80)
     }
 }
+
+#[cfg(test)]
+mod tests;
