@@ -70,7 +70,7 @@ def check(ours, text):
 def compare(ours, theirs, text, oracle, normalizer=None, passed=False):
     """Equal where each character is normalised by itself; else ours hold theirs.
 
-    `passed` says that byte tokens may pass an unknown token that waits: then tokenizers moves the offsets of what follows.
+    `passed` says that byte tokens may pass an unknown token that waits: then tokenizers moves the offsets after it.
     """
     theirs.encode_special_tokens = False
     encoding = theirs.encode(text, add_special_tokens=False)
