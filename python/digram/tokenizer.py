@@ -131,12 +131,27 @@ class Tokenizer:
 
         In characters, `text[start:end]` is the token's text; a token that begins or ends inside a character has the
         whole of it, so the spans of neighbours may overlap by one character. The start is what `decode_with_offsets` of
-        tiktoken calls the offset. A pair of surrogates counts two, as in the str that was given.
+        tiktoken calls the offset. Starts ascend, and so do ends. A pair of surrogates counts two, as in the str that
+        was given. What `add_special_tokens` puts around the text has empty spans at its ends.
 
-        unit="bytes" counts in the UTF-8 of the text (surrogates joined or replaced), where spans never overlap; of a
-        text in bytes there are no other offsets: ValueError. ValueError also where the vocabulary's file changes the
-        text (a normalizer, prefixed spaces ...): its tokens are not stretches of it. What `add_special_tokens` puts
-        around the text has empty spans at its ends.
+        Where the vocabulary's file changes the text, spans are still those of the text as it was given:
+
+        - a character that was written otherwise (lower case, U+2581 for a space) stands for itself, and so does each
+          of several that it was written as (NFD, the "f" and the "i" of a ligature under NFKC);
+        - one that was composed of several (NFC), or replaced them (a pattern), stands for all of them, where tokenizers
+          names the first, or the last. Marks that canonical order moves past each other each stand for the whole
+          stretch that they moved in;
+        - what was put in front of a text or word (Prepend, prefix spaces, Metaspace) stands for the first character
+          that it was put in front of, as in tokenizers; what a pattern puts where nothing was has an empty span;
+        - what was removed is in no span, unless a token goes on after it;
+        - an added token has the white space that it takes (lstrip, rstrip), a byte token its character, and an unknown
+          token that stands for a run all of the run.
+
+        Spaces that a token begins or ends with are in its span: a file's `trim_offsets` is not followed.
+
+        unit="bytes" counts in the UTF-8 of the text (surrogates joined or replaced). There a token that begins or ends
+        inside a character has its own bytes alone, so spans overlap only where the text was changed, and what was put
+        in front stands for one byte. A text in bytes has no other offsets: ValueError.
         """
         if unit not in ("characters", "bytes"):
             raise ValueError(f'unit must be "characters" or "bytes", not {unit!r}')

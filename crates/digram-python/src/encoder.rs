@@ -346,9 +346,9 @@ impl Encoder {
         let text = Text::of(text)?;
         let spanned =
             self.on_text(&text, py, |encoder, document, stop| encoder.encode_with_spans(document, options, stop))?;
-        let spans: Vec<_> = match text.str() {
-            Some(text) if characters => encode::character_spans(text, spanned.spans()),
-            _ => spanned.spans().collect(),
+        let spans = match text.str() {
+            Some(text) if characters => encode::character_spans(text, &spanned.spans),
+            _ => spanned.spans,
         };
         let starts: Vec<u64> = spans.iter().map(|span| span.start as u64).collect();
         let ends: Vec<u64> = spans.iter().map(|span| span.end as u64).collect();

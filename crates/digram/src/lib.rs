@@ -2,8 +2,10 @@
 //!
 //! Text goes through four rooms, and each knows only the ones before it:
 //! [`split`] cuts a document into pieces, [`count`] counts them, [`train`] learns merges from the counts,
-//! [`vocabulary`] holds what was learnt and [`encode`] applies it. Nothing here knows Python or a file format.
+//! [`vocabulary`] holds what was learnt and [`encode`] applies it. Where a vocabulary's text is changed on the way, `align`
+//! keeps what it came from. Nothing here knows Python or a file format.
 
+mod align;
 pub mod count;
 pub mod encode;
 pub mod error;

@@ -64,7 +64,8 @@ pub(super) struct Matcher {
 
 /// A stretch of text between two cuts.
 pub(super) enum Stretch {
-    Token(u32),
+    /// An added token, with the white space that belongs to it.
+    Token(u32, Range<usize>),
     Text(Range<usize>),
 }
 
@@ -118,7 +119,7 @@ impl Matcher {
             if start > done {
                 each(Stretch::Text(done..start))?;
             }
-            each(Stretch::Token(token.id))?;
+            each(Stretch::Token(token.id, start..end))?;
             done = end;
         }
         match done < text.len() {
@@ -144,7 +145,7 @@ mod tests {
         let mut stretches = Vec::new();
         let mut add = |stretch| {
             stretches.push(match stretch {
-                Stretch::Token(id) => format!("#{id}"),
+                Stretch::Token(id, _) => format!("#{id}"),
                 Stretch::Text(range) => text[range].to_string(),
             });
             Ok(())

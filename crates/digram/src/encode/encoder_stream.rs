@@ -162,7 +162,7 @@ mod tests {
     fn encoder(pattern: Option<&str>) -> Encoder {
         let merges = [(97, 98, 256), (256, 99, 257), (32, 97, 258), (32, 258, 259)];
         let specials = [("<a".to_string(), 300), ("<ab c>".into(), 301), ("c>d".into(), 302)];
-        let vocabulary = Vocabulary::from_merges(&Base::bytes(), &merges, &specials).unwrap();
+        let vocabulary = Vocabulary::from_merges(&Base::bytes(), merges.to_vec(), &specials, None).unwrap();
         let splitter = pattern.map_or_else(Splitter::none, |pattern| Splitter::new(pattern).unwrap());
         let around = Around { template: (vec![1, 2], vec![3]), ..Around::default() };
         Encoder::with(vocabulary, splitter, &specials, around).unwrap()
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn added_tokens_that_look_around_hold_all_back() {
         let specials = [("<s>".to_string(), 300)];
-        let vocabulary = Vocabulary::from_merges(&Base::bytes(), &[], &specials).unwrap();
+        let vocabulary = Vocabulary::from_merges(&Base::bytes(), Vec::new(), &specials, None).unwrap();
         let token = AddedToken { text: "<s>".into(), id: 300, special: true, rstrip: true, ..AddedToken::default() };
         let around = Around { added: vec![token], ..Around::default() };
         let encoder = Encoder::with(vocabulary, Splitter::new(GPT2).unwrap(), &specials, around).unwrap();

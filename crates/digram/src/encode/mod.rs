@@ -16,6 +16,7 @@ pub use decoder_stream::DecoderStream;
 pub use encoder_stream::EncoderStream;
 pub use spans::{Spanned, character_spans};
 
+use crate::align::Origin;
 use crate::error::{Error, Place, Result};
 use crate::merge::{Scratch, merge_symbols_until};
 use crate::normalize::{Normalizer, byte_characters};
@@ -25,6 +26,7 @@ use crate::vocabulary::{Special, Vocabulary};
 use added::Stretch;
 use hashbrown::HashMap;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A frozen tokenizer: vocabulary, split pattern, special tokens. Share it between threads freely.
 #[derive(Debug)]
@@ -176,12 +178,12 @@ impl Encoder {
         if options.template {
             out.extend_from_slice(&self.around.template.0);
         }
-        self.for_each_part(document, options, &mut |part| match part {
+        self.for_each_part(document, options, false, &mut |part| match part {
             Part::Token(id, _) => {
                 out.push(id);
                 Ok(())
             }
-            Part::Piece(piece, offset) => pieces.append(piece, offset, out),
+            Part::Piece(piece, origin) => pieces.append(piece, origin.base, out),
         })?;
         if options.template {
             out.extend_from_slice(&self.around.template.1);
@@ -199,12 +201,12 @@ impl Encoder {
         if options.template {
             count += (self.around.template.0.len() + self.around.template.1.len()) as u64;
         }
-        self.for_each_part(document, options, &mut |part| {
+        self.for_each_part(document, options, false, &mut |part| {
             match part {
                 Part::Token(..) => count += 1,
-                Part::Piece(piece, offset) => {
+                Part::Piece(piece, origin) => {
                     ids.clear();
-                    pieces.append(piece, offset, &mut ids)?;
+                    pieces.append(piece, origin.base, &mut ids)?;
                     count += ids.len() as u64;
                 }
             }
@@ -213,26 +215,34 @@ impl Encoder {
         Ok(count)
     }
 
-    /// Cuts a document into added tokens and pieces.
-    fn for_each_part(&self, document: &[u8], options: Options, each: &mut dyn FnMut(Part) -> Result<()>) -> Result<()> {
+    /// Cuts a document into added tokens and pieces. Where they come from is known only where it is `tracked`, or the text
+    /// is not changed.
+    fn for_each_part(
+        &self,
+        document: &[u8],
+        options: Options,
+        tracked: bool,
+        each: &mut dyn FnMut(Part) -> Result<()>,
+    ) -> Result<()> {
         if let Some((place, _)) = options.disallowed.and_then(|markers| markers.find(document, 0)) {
             let marker = String::from_utf8_lossy(&document[place.clone()]).into_owned();
             return Err(Error::DisallowedSpecial { marker, place: Place::Byte(place.start) });
         }
         let allowed = options.allowed.unwrap_or(&self.always);
         if !self.keeps_text(allowed) {
-            return self.for_each_part_of_changed(document, allowed, each);
+            return self.for_each_part_of_changed(document, allowed, tracked, each);
         }
+        let each_piece = |each: &mut dyn FnMut(Part) -> Result<()>, p: Range<usize>| {
+            each(Part::Piece(&document[p.clone()], Origin::of_document(p.start, false)))
+        };
         let mut done = 0;
         while let Some((place, id)) = allowed.before.find(document, done) {
             let text = done..place.start;
-            self.splitter
-                .for_each_piece_within(document, text, |p| each(Part::Piece(&document[p.clone()], p.start)))?;
+            self.splitter.for_each_piece_within(document, text, |p| each_piece(each, p))?;
             done = place.end;
-            each(Part::Token(id, done))?;
+            each(Part::Token(id, place))?;
         }
-        let text = done..document.len();
-        self.splitter.for_each_piece_within(document, text, |p| each(Part::Piece(&document[p.clone()], p.start)))
+        self.splitter.for_each_piece_within(document, done..document.len(), |p| each_piece(each, p))
     }
 
     /// Whether pieces are stretches of the document, as it is.
@@ -245,16 +255,18 @@ impl Encoder {
         &self,
         document: &[u8],
         allowed: &Allowed,
+        tracked: bool,
         each: &mut dyn FnMut(Part) -> Result<()>,
     ) -> Result<()> {
-        let mut ill_formed: Option<std::ops::Range<usize>> = None;
+        let origin = |at| Origin::of_document(at, tracked);
+        let mut ill_formed: Option<Range<usize>> = None;
         let mut at = 0;
         for chunk in document.utf8_chunks() {
             if !chunk.valid().is_empty() {
                 if let Some(range) = ill_formed.take() {
-                    each(Part::Piece(&document[range.clone()], range.start))?;
+                    each(Part::Piece(&document[range.clone()], origin(range.start)))?;
                 }
-                self.for_each_part_of_text(chunk.valid(), at, allowed, each)?;
+                self.for_each_part_of_text(chunk.valid(), origin(at), allowed, each)?;
                 at += chunk.valid().len();
             }
             let end = at + chunk.invalid().len();
@@ -263,35 +275,44 @@ impl Encoder {
             }
             at = end;
         }
-        ill_formed.map_or(Ok(()), |range| each(Part::Piece(&document[range.clone()], range.start)))
+        ill_formed.map_or(Ok(()), |range| each(Part::Piece(&document[range.clone()], origin(range.start))))
     }
 
-    /// The parts of one well-formed text that begins at byte `base` of its document.
+    /// The parts of one well-formed text that begins at `origin`.
     fn for_each_part_of_text(
         &self,
         text: &str,
-        base: usize,
+        origin: Origin,
         allowed: &Allowed,
         each: &mut dyn FnMut(Part) -> Result<()>,
     ) -> Result<()> {
         allowed.before.for_each_stretch(text, &mut |stretch| {
             let stretch = match stretch {
-                Stretch::Token(id) => return each(Part::Token(id, base)),
+                Stretch::Token(id, range) => return each(Part::Token(id, origin.range(range))),
                 Stretch::Text(range) => range,
             };
-            let (original, start) = (&text[stretch.clone()], base + stretch.start);
-            let normal = self.around.normalizer.apply(original)?;
+            let (original, origin) = (&text[stretch.clone()], origin.part(stretch.start));
+            let start = origin.base;
+            let (normal, changes) = match origin.tracked {
+                true => self.around.normalizer.apply_aligned(original)?,
+                false => (self.around.normalizer.apply(original)?, Vec::new()),
+            };
+            let changes = origin.changed(&changes);
+            let origin = changes.origin();
             allowed.after.for_each_stretch(&normal, &mut |stretch| {
                 let range = match stretch {
-                    Stretch::Token(id) => return each(Part::Token(id, base)),
+                    Stretch::Token(id, range) => return each(Part::Token(id, origin.range(range))),
                     Stretch::Text(range) => range,
                 };
-                let first = start == 0 && range.start == 0;
-                self.splitter.for_each_text(&normal[range.clone()], first, &mut |piece, at| {
-                    let at = start + range.start + at;
+                let (first, origin) = (start == 0 && range.start == 0, origin.part(range.start));
+                self.splitter.for_each_text(&normal[range], origin, first, &mut |piece, origin| {
                     let result = match self.around.byte_characters {
-                        true => each(Part::Piece(&read_bytes(piece, at)?, at)),
-                        false => each(Part::Piece(piece.as_bytes(), at)),
+                        true => {
+                            let bytes = read_bytes(piece, origin.base)?;
+                            let change = origin.tracked.then(|| byte_characters::reading(piece));
+                            each(Part::Piece(&bytes, origin.changed(change.as_slice()).origin()))
+                        }
+                        false => each(Part::Piece(piece.as_bytes(), origin)),
                     };
                     result.map_err(|error| placed(error, original, start))
                 })
@@ -321,10 +342,10 @@ fn placed(error: Error, original: &str, start: usize) -> Error {
 }
 
 enum Part<'a> {
-    /// An added token, and where it ends; of a text that is changed, any place.
-    Token(u32, usize),
+    /// An added token, and the bytes of the document that it stands for.
+    Token(u32, Range<usize>),
     /// The bytes of a piece, and where it begins.
-    Piece(&'a [u8], usize),
+    Piece(&'a [u8], Origin<'a>),
 }
 
 /// Encodes the pieces of one document.
@@ -344,14 +365,20 @@ impl<'a> Pieces<'a> {
         Self { vocabulary: &encoder.vocabulary, scratch: Scratch::default(), stop, left: between, between }
     }
 
-    fn append(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
-        self.left = self.left.saturating_sub(piece.len());
+    /// Asks now and then whether to stop, before a piece of so many bytes.
+    fn look(&mut self, bytes: usize) -> Result<()> {
+        self.left = self.left.saturating_sub(bytes);
         if self.left == 0 {
             self.left = self.between;
             if (self.stop)() {
                 return Err(Error::Interrupted);
             }
         }
+        Ok(())
+    }
+
+    fn append(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
+        self.look(piece.len())?;
         let from = out.len();
         if let Some(id) = self.vocabulary.whole_piece(piece) {
             out.push(id);

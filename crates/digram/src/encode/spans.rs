@@ -1,7 +1,9 @@
 //! Documents -> ids and where each token stands in the document.
 
 use super::{Encoder, Options, Part, Pieces};
-use crate::{Error, Result};
+use crate::Result;
+use crate::merge::merge_symbols_until;
+use crate::vocabulary::{StandIn, Tokens};
 use std::ops::Range;
 
 /// Ids, and the bytes of the document that each of them stands for.
@@ -9,94 +11,183 @@ use std::ops::Range;
 pub struct Spanned {
     /// The ids, as [`Encoder::encode`] gives them.
     pub ids: Vec<u32>,
-    /// Where each token ends, in bytes; it begins where the one before ends, so that the spans tile the document.
-    pub ends: Vec<usize>,
-}
-
-impl Spanned {
-    /// The byte range of each token.
-    pub fn spans(&self) -> impl Iterator<Item = Range<usize>> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| start..end)
-    }
+    /// The byte range of each token; starts and ends ascend.
+    pub spans: Vec<Range<usize>>,
 }
 
 impl Encoder {
-    /// The ids of `document` with the bytes that each stands for: an added token for its marker, an unknown token for
-    /// the one character (or byte outside any character) that it replaces, any other token for its own bytes; the ids of
-    /// the template for nothing, at the beginning or the end.
+    /// The ids of `document` with the bytes that each stands for: an added token for its marker and the white space that
+    /// it takes, a byte token for its byte, an unknown token for the characters (or bytes outside any character) that it
+    /// replaces, any other token for its own bytes; the ids of the template for nothing, at the beginning or the end.
+    ///
+    /// Where the vocabulary changes the text, tokens stand for what their text was made of: of a character that a
+    /// normalizer composed, for all of its parts; of a part of a decomposed character, or a replacement, for the whole of
+    /// what was replaced; of what was put in front of a text, for the first byte of that text. Bytes that no token stands
+    /// for were removed.
     ///
     /// # Errors
-    /// As [`Self::encode`]; `Argument` where the vocabulary changes the text, so that tokens are not stretches of it.
+    /// As [`Self::encode`].
     pub fn encode_with_spans(&self, document: &[u8], options: Options, stop: &dyn Fn() -> bool) -> Result<Spanned> {
-        if !self.keeps_text(options.allowed.unwrap_or(&self.always)) {
-            return Err(changed());
-        }
         let mut pieces = Pieces::new(self, stop);
-        let Spanned { mut ids, mut ends } = Spanned::default();
-        let (before, after) =
-            if options.template { (&*self.around.template.0, &*self.around.template.1) } else { (&[][..], &[][..]) };
-        ids.extend_from_slice(before);
-        ends.resize(ids.len(), 0);
-        let unknown = self.vocabulary.unknown_id();
-        let symbol_length = |bytes: &[u8]| if self.vocabulary.is_of_bytes() { 1 } else { character_length(bytes) };
-        self.for_each_part(document, options, &mut |part| {
+        let mut spans = Vec::new();
+        let (mut ids, after) = match options.template {
+            true => (self.around.template.0.clone(), &*self.around.template.1),
+            false => (Vec::new(), &[][..]),
+        };
+        spans.resize(ids.len(), 0..0);
+        let mut symbols = Symbols::default();
+        self.for_each_part(document, options, true, &mut |part| {
             match part {
-                Part::Token(id, end) => {
+                Part::Token(id, range) => {
                     ids.push(id);
-                    ends.push(end);
+                    spans.push(range);
                 }
-                Part::Piece(piece, offset) => {
-                    let (from, mut at) = (ids.len(), 0);
-                    pieces.append(piece, offset, &mut ids)?;
-                    for &id in &ids[from..] {
-                        at += match unknown {
-                            Some(unknown) if id == unknown => symbol_length(piece.get(at..).unwrap_or_default()),
-                            _ => self.vocabulary.tokens().length(id) as usize,
-                        };
-                        ends.push(offset + at);
-                    }
-                    if at != piece.len() {
-                        return Err(changed());
-                    }
+                Part::Piece(piece, origin) => {
+                    pieces.append_spanned(piece, origin.base, &mut ids, &mut symbols, &mut |range| {
+                        spans.push(origin.range(range))
+                    })?
                 }
             }
             Ok(())
         })?;
         ids.extend_from_slice(after);
-        ends.resize(ids.len(), document.len());
-        Ok(Spanned { ids, ends })
+        spans.resize(ids.len(), document.len()..document.len());
+        ascending(&mut spans);
+        Ok(Spanned { ids, spans })
     }
 }
 
-/// Tokens of a vocabulary with a normalizer, or with one unknown token for a run, are not stretches of the text.
-fn changed() -> Error {
-    Error::Argument(
-        "offsets are not known where a vocabulary changes the text (a normalizer, prefixes, white space around added \
-         tokens, byte tokens with names, runs of unknown characters): encode without offsets"
-            .into(),
-    )
+/// The symbols of a piece that holds text without a token; memory that is used again.
+#[derive(Default)]
+struct Symbols {
+    ids: Vec<u32>,
+    stand_ins: Vec<StandIn>,
 }
 
-/// The length of the character that begins `bytes`, or 1 where none does.
-fn character_length(bytes: &[u8]) -> usize {
-    // No character is longer than four bytes; a cut-off one after the first does not matter.
-    let start = &bytes[..bytes.len().min(4)];
-    start.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next()).map_or(1, char::len_utf8)
+impl Pieces<'_> {
+    /// As [`Self::append`], and calls `each` with the bytes of the piece that each new id stands for.
+    fn append_spanned(
+        &mut self,
+        piece: &[u8],
+        offset: usize,
+        out: &mut Vec<u32>,
+        symbols: &mut Symbols,
+        each: &mut dyn FnMut(Range<usize>),
+    ) -> Result<()> {
+        self.look(piece.len())?;
+        if let Some(id) = self.vocabulary.whole_piece(piece) {
+            out.push(id);
+            each(0..piece.len());
+            return Ok(());
+        }
+        let from = out.len();
+        symbols.stand_ins.clear();
+        self.vocabulary.append_symbols_and_stand_ins(piece, offset, out, &mut symbols.stand_ins)?;
+        let tokens = self.vocabulary.tokens();
+        if symbols.stand_ins.is_empty() {
+            merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)?;
+            let mut at = 0;
+            for &id in &out[from..] {
+                let end = at + tokens.length(id) as usize;
+                each(at..end);
+                at = end;
+            }
+            debug_assert_eq!(at, piece.len(), "tokens spell their piece");
+            return Ok(());
+        }
+        symbols.ids.clear();
+        symbols.ids.extend_from_slice(&out[from..]);
+        for stand_in in &mut symbols.stand_ins {
+            stand_in.0 -= from;
+        }
+        merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)?;
+        symbols.for_each_span(tokens, &out[from..], each);
+        Ok(())
+    }
 }
 
-/// The ranges of `spans`, which tile `text`, in characters: each from the character that holds the token's first byte to
-/// after the one that holds its last. Two tokens that share a character both have it in their range. An empty token
-/// stands before the character at its place.
-pub fn character_spans(text: &str, spans: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
-    let bytes = text.as_bytes();
-    let begins = |at: usize| bytes.get(at).is_none_or(|byte| byte & 0xC0 != 0x80);
-    // The characters that begin before the place that was reached.
-    let mut begun = 0;
-    let range = |span: Range<usize>| {
-        let start = if begins(span.start) { begun } else { begun - 1 };
-        begun += bytes[span.clone()].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
-        start..begun.max(start)
+impl Symbols {
+    /// Calls `each` with what each of `ids`, to which the symbols were merged, stands for: a token spells what its symbols
+    /// spell, one after the other.
+    fn for_each_span(&self, tokens: &Tokens, ids: &[u32], each: &mut dyn FnMut(Range<usize>)) {
+        let mut stand_ins = self.stand_ins.iter().peekable();
+        let (mut next, mut reached) = (0, 0);
+        for &id in ids {
+            let (length, mut spelt) = (tokens.length(id), 0);
+            let mut span: Option<Range<usize>> = None;
+            while spelt < length && next < self.ids.len() {
+                let own = tokens.length(self.ids[next]);
+                // Before a symbol that stands for itself nothing waits, so it begins where all before it end.
+                let range = stand_ins
+                    .next_if(|stand_in| stand_in.0 == next)
+                    .map_or(reached..reached + own as usize, |stand_in| stand_in.1.clone());
+                reached = range.end.max(reached);
+                span = Some(span.map_or(range.clone(), |s| s.start.min(range.start)..s.end.max(range.end)));
+                spelt += own;
+                next += 1;
+            }
+            debug_assert_eq!(spelt, length, "merges spell what they make");
+            each(span.unwrap_or(reached..reached));
+        }
+    }
+}
+
+/// Widens spans as little as makes their starts and their ends ascend. They do already but where an unknown token waits
+/// for the end of its run while byte tokens pass it, or something was put in the place of nothing.
+fn ascending(spans: &mut [Range<usize>]) {
+    let mut reached = 0;
+    for span in spans.iter_mut() {
+        reached = span.end.max(reached);
+        span.end = reached;
+    }
+    let mut first = usize::MAX;
+    for span in spans.iter_mut().rev() {
+        first = span.start.min(first);
+        span.start = first;
+    }
+}
+
+/// The ranges of `spans`, whose starts and ends ascend, in characters of `text`: each from the character that holds the
+/// token's first byte to after the one that holds its last. Two tokens that share a character both have it in their range.
+/// An empty token stands before the character at its place.
+pub fn character_spans(text: &str, spans: &[Range<usize>]) -> Vec<Range<usize>> {
+    let (mut start, mut end) = (Begun { bytes: text.as_bytes(), ..Begun::default() }, Begun::default());
+    end.bytes = start.bytes;
+    let range = |span: &Range<usize>| {
+        // Mostly a token begins where the one before ended: then the text between is counted once.
+        if end.at <= span.start {
+            start = end;
+        }
+        let first = start.before(span.start) - usize::from(start.is_inside());
+        let last = match span.is_empty() && !start.is_inside() {
+            true => first,
+            false => end.before(span.end),
+        };
+        first..last
     };
-    spans.map(range).collect()
+    spans.iter().map(range).collect()
 }
+
+/// A place in a text, and how many characters begin before it.
+#[derive(Clone, Copy, Default)]
+struct Begun<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    characters: usize,
+}
+
+impl Begun<'_> {
+    /// Goes on to `at`, which is not before the place reached.
+    fn before(&mut self, at: usize) -> usize {
+        self.characters += self.bytes[self.at..at].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+        self.at = at;
+        self.characters
+    }
+
+    fn is_inside(&self) -> bool {
+        self.bytes.get(self.at).is_some_and(|byte| byte & 0xC0 == 0x80)
+    }
+}
+
+#[cfg(test)]
+mod tests;

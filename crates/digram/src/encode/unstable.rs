@@ -17,15 +17,15 @@ impl Encoder {
     ) -> Result<(Vec<u32>, usize)> {
         let mut pieces = Pieces::new(self, stop);
         let (mut ids, mut last) = (Vec::new(), 0);
-        self.for_each_part(document, options, &mut |part| {
+        self.for_each_part(document, options, false, &mut |part| {
             match part {
                 Part::Token(id, _) => {
                     ids.push(id);
                     last = 0;
                 }
-                Part::Piece(piece, offset) => {
+                Part::Piece(piece, origin) => {
                     let from = ids.len();
-                    pieces.append(piece, offset, &mut ids)?;
+                    pieces.append(piece, origin.base, &mut ids)?;
                     last = ids.len() - from;
                 }
             }

@@ -1,5 +1,7 @@
 //! GPT-2's characters for bytes: each byte value has a printable character that stands for it.
 
+use crate::align::Change;
+
 /// The character of each byte: printable ASCII and Latin-1 stand for themselves, the others get U+0100 and up.
 /// Source: `bytes_to_unicode` in openai/gpt-2, encoder.py.
 pub const CHARACTERS: [char; 256] = table();
@@ -38,6 +40,16 @@ pub fn byte(character: char) -> Option<u8> {
 /// Text with each byte written as its character.
 pub fn written(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| CHARACTERS[usize::from(byte)]).collect()
+}
+
+/// The change that writing bytes as characters makes.
+pub(crate) fn writing(bytes: &[u8]) -> Change {
+    Change::by_byte(bytes, |byte| CHARACTERS[usize::from(byte)].len_utf8())
+}
+
+/// The change that reading them back makes.
+pub(crate) fn reading(text: &str) -> Change {
+    Change::by_character(text, |_| 1)
 }
 
 /// The bytes of a text that was written so; none where a character stands for no byte.

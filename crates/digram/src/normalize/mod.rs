@@ -3,7 +3,9 @@
 //! Unicode normalisation follows the tables of Unicode 17 (the crate `unicode-normalization`); a character keeps its
 //! normal form from the version on that assigns it, so older tables differ only in characters that they do not know.
 
+mod align;
 pub mod byte_characters;
+mod forms;
 
 use crate::Result;
 use crate::split::Find;

@@ -24,6 +24,7 @@ pub(crate) use unicode::class_ranges;
 pub use patterns::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, named};
 
 use crate::Result;
+use crate::align::Origin;
 use general::General;
 use scan::Space;
 use std::ops::Range;
@@ -94,7 +95,7 @@ impl Splitter {
         Splitter { engine }
     }
 
-    /// Whether pieces may hold other text than the document's: then only [`for_each_text`](Self::for_each_text) gives them.
+    /// Whether pieces may hold other text than the document's: then `for_each_text` alone gives them.
     pub fn changes_text(&self) -> bool {
         matches!(&self.engine, Engine::Steps(steps) if steps.iter().any(Step::changes_text))
     }
@@ -181,18 +182,18 @@ impl Splitter {
         ill_formed.map_or(Ok(()), each)
     }
 
-    /// Calls `each` with the text of every piece of `text` and the byte where it begins, as far as the text is still the
-    /// same: a piece that a step has changed begins where the piece did that it was made from. `first` says whether the text
-    /// begins its document.
-    pub fn for_each_text(
+    /// Calls `each` with the text of every piece of `text`, which begins at `origin`, and where it begins. `first` says
+    /// whether the text begins its document.
+    pub(crate) fn for_each_text(
         &self,
         text: &str,
+        origin: Origin,
         first: bool,
-        each: &mut dyn FnMut(&str, usize) -> Result<()>,
+        each: &mut dyn FnMut(&str, Origin) -> Result<()>,
     ) -> Result<()> {
         match &self.engine {
-            Engine::Steps(steps) => steps::run(steps, text, 0, first, each),
-            _ => self.split_text(text, 0, &mut |piece| each(&text[piece.clone()], piece.start)),
+            Engine::Steps(steps) => steps::run(steps, text, origin, first, each),
+            _ => self.split_text(text, 0, &mut |piece| each(&text[piece.clone()], origin.part(piece.start))),
         }
     }
 
@@ -206,7 +207,8 @@ impl Splitter {
             Engine::Scanner(scanner, _) => scanner.scan(text.as_bytes(), base, each),
             Engine::General(general) => general.split(text, base, each),
             Engine::Steps(steps) => {
-                steps::run(steps, text, base, base == 0, &mut |piece, at| each(at..at + piece.len()))
+                let origin = Origin::of_document(base, false);
+                steps::run(steps, text, origin, base == 0, &mut |piece, at| each(at.base..at.base + piece.len()))
             }
         }
     }

@@ -5,6 +5,7 @@
 
 use super::Find;
 use crate::Result;
+use crate::align::{Change, Origin};
 use crate::normalize::byte_characters;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -69,45 +70,61 @@ impl Step {
     }
 }
 
-/// Runs `steps` on a text that begins at byte `base` of its document, and calls `each` with what is left and where.
+/// Runs `steps` on a text that begins at `origin`, and calls `each` with what is left and where.
 pub(super) fn run(
     steps: &[Step],
     text: &str,
-    base: usize,
+    origin: Origin,
     first: bool,
-    each: &mut dyn FnMut(&str, usize) -> Result<()>,
+    each: &mut dyn FnMut(&str, Origin) -> Result<()>,
 ) -> Result<()> {
     if text.is_empty() {
         return Ok(());
     }
     let Some((step, rest)) = steps.split_first() else {
-        return each(text, base);
+        return each(text, origin);
     };
     match step {
-        Step::Cut { find, behaviour, invert } => cut(find, *behaviour, *invert, text, base, &mut |piece| {
-            run(rest, &text[piece.clone()], base + piece.start, first && piece.start == 0, each)
+        Step::Cut { find, behaviour, invert } => cut(find, *behaviour, *invert, text, origin.base, &mut |piece| {
+            run(rest, &text[piece.clone()], origin.part(piece.start), first && piece.start == 0, each)
         }),
-        Step::PrefixSpace if text.starts_with(' ') => run(rest, text, base, first, each),
-        Step::PrefixSpace => run(rest, &format!(" {text}"), base, first, each),
-        Step::ByteCharacters => run(rest, &byte_characters::written(text.as_bytes()), base, first, each),
+        Step::PrefixSpace if text.starts_with(' ') => run(rest, text, origin, first, each),
+        Step::PrefixSpace => {
+            let change = noted(origin, || Change::prefixed(1, text.len()));
+            run(rest, &format!(" {text}"), origin.changed(change.as_slice()).origin(), first, each)
+        }
+        Step::ByteCharacters => {
+            let change = noted(origin, || byte_characters::writing(text.as_bytes()));
+            let written = byte_characters::written(text.as_bytes());
+            run(rest, &written, origin.changed(change.as_slice()).origin(), first, each)
+        }
         Step::Metaspace { replacement, prefix, split } => {
             let spaces = text.bytes().filter(|&byte| byte == b' ').count();
+            let original = text;
             let mut text = match spaces {
                 0 => Cow::Borrowed(text),
                 _ => Cow::Owned(text.replace(' ', replacement.encode_utf8(&mut [0; 4]))),
             };
+            let mut changes = Vec::new();
+            if origin.tracked && spaces > 0 {
+                let length = |c: char| if c == ' ' { replacement.len_utf8() } else { c.len_utf8() };
+                changes.push(Change::by_character(original, length));
+            }
             let wanted = *prefix == Prefix::Always || (*prefix == Prefix::First && first);
             if wanted && !text.starts_with(*replacement) {
+                changes.extend(noted(origin, || Change::prefixed(replacement.len_utf8(), text.len())));
                 text.to_mut().insert(0, *replacement);
             }
+            let changes = origin.changed(&changes);
+            let origin = changes.origin();
             if !split {
-                return run(rest, &text, base, first, each);
+                return run(rest, &text, origin, first, each);
             }
             let mut starts = text.match_indices(*replacement).map(|(at, _)| at).filter(|&at| at > 0);
             let mut from = 0;
             loop {
                 let end = starts.next().unwrap_or(text.len());
-                run(rest, &text[from..end], base, first && from == 0, each)?;
+                run(rest, &text[from..end], origin.piece(from), first && from == 0, each)?;
                 from = end;
                 if from == text.len() {
                     return Ok(());
@@ -115,6 +132,11 @@ pub(super) fn run(
             }
         }
     }
+}
+
+/// A change, where changes are noted.
+fn noted(origin: Origin, change: impl FnOnce() -> Change) -> Option<Change> {
+    origin.tracked.then(change)
 }
 
 /// Calls `each` with the pieces that a cut makes of a text that is not empty; they may be empty where a match is.
@@ -194,7 +216,7 @@ mod tests {
 
     fn pieces(steps: Vec<Step>, text: &str) -> Vec<String> {
         let mut pieces = Vec::new();
-        run(&steps, text, 0, true, &mut |piece, _| {
+        run(&steps, text, Origin::of_document(0, true), true, &mut |piece, _| {
             pieces.push(piece.to_string());
             Ok(())
         })

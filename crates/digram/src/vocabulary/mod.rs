@@ -19,6 +19,7 @@ pub use build::{Base, Special};
 pub use found::{Found, Triple};
 pub use pairs::Pairs;
 pub use symbols::Fallback;
+pub(crate) use symbols::StandIn;
 pub use tokens::Tokens;
 
 use crate::merge::{Merge, Rules, Scratch, merge_symbols};
@@ -116,11 +117,6 @@ impl Vocabulary {
         }
     }
 
-    /// The id that stands in for symbols that have no token, if one does.
-    pub(crate) fn unknown_id(&self) -> Option<u32> {
-        self.symbols.fallback().token
-    }
-
     /// Whether the base symbols are bytes.
     pub fn is_of_bytes(&self) -> bool {
         matches!(self.symbols, Symbols::Bytes(..))
@@ -147,7 +143,18 @@ impl Vocabulary {
 
     /// Appends the base symbols of `piece`, which starts at byte `offset` of its document.
     pub(crate) fn append_symbols(&self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
-        self.symbols.append(piece, offset, out)
+        self.symbols.append(piece, offset, out, |_| ())
+    }
+
+    /// As [`Self::append_symbols`], and adds the symbols that stand in for text that has no token.
+    pub(crate) fn append_symbols_and_stand_ins(
+        &self,
+        piece: &[u8],
+        offset: usize,
+        out: &mut Vec<u32>,
+        stand_ins: &mut Vec<StandIn>,
+    ) -> Result<()> {
+        self.symbols.append(piece, offset, out, |stand_in| stand_ins.push(stand_in))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::error::Place;
 use crate::{Error, Result};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use std::ops::Range;
 
 /// What stands in for a symbol that has no token: its bytes' tokens where all of them are there, else one token, else
 /// nothing, which is an error.
@@ -39,34 +40,49 @@ pub(super) enum Symbols {
     },
 }
 
+/// A symbol that stands in for text that has no token: its place in the list of symbols, and the bytes of the piece.
+pub(crate) type StandIn = (usize, Range<usize>);
+
 /// Appends symbols; unknown ones wait until it is known whether their run goes on.
-struct Unknowns<'a> {
+struct Unknowns<'a, F> {
     fallback: &'a Fallback,
-    waiting: Option<u32>,
+    waiting: Option<(u32, Range<usize>)>,
+    stands_in: F,
 }
 
-impl Unknowns<'_> {
+impl<F: FnMut(StandIn)> Unknowns<'_, F> {
     fn known(&mut self, id: u32, out: &mut Vec<u32>) {
-        out.extend(self.waiting.take());
+        self.end_run(out);
         out.push(id);
     }
 
-    /// False where nothing stands in.
-    fn unknown(&mut self, bytes: &[u8], out: &mut Vec<u32>) -> bool {
+    fn end_run(&mut self, out: &mut Vec<u32>) {
+        if let Some((token, range)) = self.waiting.take() {
+            (self.stands_in)((out.len(), range));
+            out.push(token);
+        }
+    }
+
+    /// The symbol `bytes`, `at` bytes into its piece. False where nothing stands in.
+    fn unknown(&mut self, bytes: &[u8], at: usize, out: &mut Vec<u32>) -> bool {
         if let Some(ids) = &self.fallback.bytes
             && bytes.iter().all(|&byte| ids[usize::from(byte)] != NONE)
         {
             // What waits goes on waiting, as in tokenizers: it matters only where some byte tokens are missing.
-            out.extend(bytes.iter().map(|&byte| ids[usize::from(byte)]));
+            for (i, &byte) in bytes.iter().enumerate() {
+                (self.stands_in)((out.len(), at + i..at + i + 1));
+                out.push(ids[usize::from(byte)]);
+            }
             return true;
         }
         let Some(token) = self.fallback.token else {
             return false;
         };
         if !self.fallback.fuse {
-            out.extend(self.waiting.take());
+            self.end_run(out);
         }
-        self.waiting = Some(token);
+        let start = self.waiting.take().map_or(at, |(_, range)| range.start);
+        self.waiting = Some((token, start..at + bytes.len()));
         true
     }
 }
@@ -79,8 +95,15 @@ impl Symbols {
         }
     }
 
-    /// Appends the base symbols of `piece`, which starts at byte `offset` of its document.
-    pub(super) fn append(&self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
+    /// Appends the base symbols of `piece`, which starts at byte `offset` of its document; tells `stands_in` of those that
+    /// are not the text they stand for.
+    pub(super) fn append(
+        &self,
+        piece: &[u8],
+        offset: usize,
+        out: &mut Vec<u32>,
+        stands_in: impl FnMut(StandIn),
+    ) -> Result<()> {
         match self {
             Self::Bytes(ids, fallback) => {
                 let from = out.len();
@@ -89,20 +112,20 @@ impl Symbols {
                     return Ok(());
                 };
                 out.truncate(from + first);
-                let mut unknowns = Unknowns { fallback, waiting: None };
+                let mut unknowns = Unknowns { fallback, waiting: None, stands_in };
                 for (i, &byte) in piece.iter().enumerate().skip(first) {
                     match ids[byte as usize] {
-                        NONE if unknowns.unknown(&[byte], out) => {}
+                        NONE if unknowns.unknown(&[byte], i, out) => {}
                         NONE => return Err(Error::UnknownByte { byte, place: Place::Byte(offset + i) }),
                         id => unknowns.known(id, out),
                     }
                 }
-                out.extend(unknowns.waiting);
+                unknowns.end_run(out);
                 Ok(())
             }
             Self::Characters { ascii, others, unknown } => {
-                let mut unknowns = Unknowns { fallback: unknown, waiting: None };
-                let mut at = offset;
+                let mut unknowns = Unknowns { fallback: unknown, waiting: None, stands_in };
+                let mut at = 0;
                 for chunk in piece.utf8_chunks() {
                     for symbol in chunk.valid().chars() {
                         let id = match ascii.get(symbol as usize) {
@@ -111,21 +134,24 @@ impl Symbols {
                         };
                         let bytes = &mut [0; 4];
                         match id {
-                            NONE if unknowns.unknown(symbol.encode_utf8(bytes).as_bytes(), out) => {}
-                            NONE => return Err(Error::UnknownCharacter { symbol, place: Place::Byte(at) }),
+                            NONE if unknowns.unknown(symbol.encode_utf8(bytes).as_bytes(), at, out) => {}
+                            NONE => {
+                                let place = Place::Byte(offset + at);
+                                return Err(Error::UnknownCharacter { symbol, place });
+                            }
                             id => unknowns.known(id, out),
                         }
                         at += symbol.len_utf8();
                     }
                     // Bytes outside any character: each is one unknown symbol.
                     for &byte in chunk.invalid() {
-                        if !unknowns.unknown(&[byte], out) {
-                            return Err(Error::UnknownByte { byte, place: Place::Byte(at) });
+                        if !unknowns.unknown(&[byte], at, out) {
+                            return Err(Error::UnknownByte { byte, place: Place::Byte(offset + at) });
                         }
                         at += 1;
                     }
                 }
-                out.extend(unknowns.waiting);
+                unknowns.end_run(out);
                 Ok(())
             }
         }
