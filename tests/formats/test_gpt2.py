@@ -165,6 +165,7 @@ def test_vocabularies_that_are_none(tmp_path):
         digram.load(tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore:.*has no token for:digram.errors.FormatWarning")
 def test_merges_in_another_order_than_the_ids(tmp_path, oracle):
     """Random ids and merges that no training would make: as in tokenizers, which knows no other."""
     import tokenizers
@@ -250,6 +251,7 @@ def test_a_first_line_that_digram_did_not_write(tmp_path):
         digram.load(tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore:.*has no token for:digram.errors.FormatWarning")
 def test_entries_that_no_merge_makes_are_special_tokens(tmp_path):
     tokens = {"a": 0, "b": 1, "ab": 2, "<s>": 3, "<｜x｜>": 4, "Ġx": 5}
     pair(tmp_path, ["a b"], tokens)
@@ -317,6 +319,7 @@ def test_f08_there_and_back(tmp_path, tok, data, oracle):
     oracle.all_equal(again.encode_batch(texts), [e.ids for e in other.encode_batch(texts)], "tokenizers", where=texts)
 
 
+@pytest.mark.filterwarnings("ignore:.*has no token for:digram.errors.FormatWarning")
 def test_ranked_bytes_and_token_lists(tmp_path, data):
     with pytest.warns(FormatWarning, match=r"the split \(cl100k\) for other programs"):
         digram.load(data.vocabulary("cl100k_base.tiktoken"), name="cl100k_base").save(tmp_path, "gpt2")

@@ -51,19 +51,28 @@ class Both:
             list(texts), allowed_special="all" if special else (), add_special_tokens=template
         )
         if self.oracle == "tiktoken":
-            allowed = "all" if special else set()
-            return mine, self.theirs.encode_batch(
-                list(texts), allowed_special=allowed, disallowed_special=(), num_threads=2
-            )
+            return mine, self._tiktokens(texts, special)
         self.theirs.encode_special_tokens = not special
         found = self.theirs.encode_batch_fast(list(texts), add_special_tokens=template)
         return mine, [encoding.ids for encoding in found]
+
+    def _tiktokens(self, texts: Sequence[str], special: bool) -> Ids:
+        # Its batches hand each text to a thread of its own: for short ones that takes longer than to encode them.
+        if len(texts) < 2_000:
+            allowed = "all" if special else set()
+            found: Ids = self.theirs.encode_batch(
+                list(texts), allowed_special=allowed, disallowed_special=(), num_threads=2
+            )
+            return found
+        if not special:
+            return list(map(self.theirs.encode_ordinary, texts))
+        return [self.theirs.encode(text, allowed_special="all") for text in texts]
 
     def texts(self, ids: Ids, *, skip: bool = False) -> tuple[list[str], list[str]]:
         """(digram's text of each list of ids, the oracle's), with special tokens or, with `skip`, without."""
         if self.oracle == "tiktoken":
             assert not skip
-            return self.ours.decode_batch(ids), self.theirs.decode_batch(ids, num_threads=2)
+            return self.ours.decode_batch(ids), list(map(self.theirs.decode, ids))
         mine = self.ours.decode_batch(ids, skip_special_tokens=skip)
         return mine, self.theirs.decode_batch(ids, skip_special_tokens=skip)
 

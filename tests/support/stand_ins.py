@@ -216,7 +216,7 @@ def falcon(data: Data) -> Json:
     names += ["SUFFIX", "MIDDLE"]
     contents = [*(f">>{name}<<" for name in names), "<|endoftext|>"]
     model["vocab"] = {token: id for id, token in enumerate([*contents, *model["vocab"]])}
-    steps = [
+    steps: list[Json] = [
         {"type": "Punctuation", "behavior": "Contiguous"},
         BYTE_LEVEL,
         {"type": "Digits", "individual_digits": False},

@@ -30,7 +30,7 @@ from digram import patterns
 from digram.definition import Definition, special_ids
 from digram.errors import FormatError, FormatWarning, MissingVocabularyError, VocabularyError
 from digram.files import written_whole
-from digram.formats.limits import check_plain, flagged
+from digram.formats.limits import check_plain, flagged, warn_of_missing_bytes
 from digram.patterns import checked
 from digram.tokenizer import Tokenizer
 
@@ -124,11 +124,14 @@ def load(
     `split` is the pattern. It is needed unless the merges are GPT-2's own or digram wrote them, and goes before what
     these say. `special_tokens` are more of them, or say which ids those of the file have.
 
-    ValueError where no split is known; FormatError names the line of a merge that is none, or whose parts have no id.
+    ValueError where no split is known; FormatError names the line of a merge that is none, or whose parts have no id;
+    FormatWarning bytes that have no token.
     """
     vocabulary, merges = pair_of(Path(path))
     where = f"{vocabulary} with {merges}"
-    return read(merges.read_bytes(), vocabulary.read_bytes(), where, split=split, special_tokens=special_tokens)
+    tokenizer = read(merges.read_bytes(), vocabulary.read_bytes(), where, split=split, special_tokens=special_tokens)
+    warn_of_missing_bytes(tokenizer, where)
+    return tokenizer
 
 
 def read(
