@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
+from digram._warn import warn
 from digram.definition import Definition
 from digram.errors import FormatWarning, VocabularyError
 
@@ -19,11 +19,10 @@ def warn_of_missing_bytes(tokenizer: Tokenizer, where: str) -> None:
     missing = tokenizer._encoder.missing_bytes()
     if missing:
         some = ", ".join(f"0x{byte:02X}" for byte in missing[:3])
-        warnings.warn(
+        warn(
             f"{where} has no token for {len(missing)} of the 256 bytes ({some}{' ...' if len(missing) > 3 else ''}): "
             "a text that holds one raises UnknownSymbolError when it is encoded",
             FormatWarning,
-            stacklevel=5,
         )
 
 
