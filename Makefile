@@ -83,7 +83,7 @@ python: $(VENV)/.tools build ## the tests of the package and of the reference
 # Exit code 5 of pytest means that it found no test; in the default suite that is a failure, here it may be so.
 exhaustive: $(VENV)/.tools build ## the long tests: all code points, 100,000 strings
 	cargo test --workspace $(CARGO_FLAGS) -- --ignored
-	DIGRAM_HYPOTHESIS=slow $(PY) -m pytest -m exhaustive $(ARGS) || { code=$$?; test $$code -eq 5 && echo "no Python test is marked exhaustive"; }
+	DIGRAM_HYPOTHESIS=slow $(PY) -m pytest -m exhaustive -o faulthandler_timeout=1200 $(ARGS) || { code=$$?; test $$code -eq 5 && echo "no Python test is marked exhaustive"; }
 
 bench: $(VENV)/.tools build ## speed beside other libraries, on text of this machine (see benchmarks/README.md)
 	$(PY) benchmarks/encode.py

@@ -256,7 +256,9 @@ def tiktoken_file(path, tokens):
     return path
 
 
+@pytest.mark.filterwarnings("ignore:.*has no token for:digram.errors.FormatWarning")
 def test_a_tiktoken_file_needs_a_split(tmp_path):
+    """C17: nothing is guessed."""
     path = tiktoken_file(tmp_path / "x.tiktoken", {b"a": 0})
     with pytest.raises(ValueError, match=r"split=.*cl100k"):
         digram.load(path)
@@ -298,6 +300,7 @@ def test_a_contradictory_tiktoken_file(tmp_path, content, sentence):
         digram.load(path, split="gpt2")
 
 
+@pytest.mark.filterwarnings("ignore:.*has no token for:digram.errors.FormatWarning")
 def test_line_ends_of_a_tiktoken_file(tmp_path):
     path = tmp_path / "x.tiktoken"
     path.write_bytes(b"YQ== 0\r\nYg== 1\r\n\r\nYWI= 2")

@@ -134,10 +134,13 @@ def test_ranked_bytes_in_any_order():
 
 
 def test_ranked_bytes_without_all_bytes(tmp_path):
-    # tiktoken panics here. The file holds a, b and ab.
+    """F05: tiktoken panics here. The file holds a, b and ab."""
     path = tmp_path / "small.tiktoken"
     path.write_bytes(b"YQ== 0\nYg== 1\nYWI= 2\n")
-    tok = digram.load(path, split="gpt2")
+    with pytest.warns(
+        digram.errors.FormatWarning, match=r"no token for 254 of the 256 bytes \(0x00, 0x01, 0x02 \.\.\."
+    ):
+        tok = digram.load(path, split="gpt2")
     assert tok.encode("abba") == [2, 1, 0]
     with pytest.raises(UnknownSymbolError, match=r"byte 0x63 at position 2"):
         tok.encode("abc")

@@ -81,14 +81,21 @@ KNOWN = [
 
 @pytest.mark.parametrize(("name", "text", "ids"), KNOWN, ids=ascii)
 def test_published_ids(data, oracle, name, text, ids):
+    """C01, C03, C07, C09, C10, C11."""
     twin = twin_of(data, name)
     oracle.equal(twin.ours.encode(text), ids, "tiktoken", where=text)
     twin.check(oracle, text)
 
 
-def test_contractions_of_any_case(cl100k, oracle):
+def test_c01_contractions_of_any_case(cl100k, oracle):
     cl100k.check(oracle, "I'M we'll THEY'RE we'd")
     assert len(cl100k.ours.encode("I'M we'll THEY'RE we'd")) == 8
+
+
+def test_c06_separators_marks_and_small_numbers(twin, oracle):
+    for text in ("a\x1c\tb", "q\u0301x", "²", "\x1f"):
+        twin.check(oracle, text)
+        assert twin.ours.decode(twin.ours.encode(text)) == text
 
 
 def test_small_texts_in_every_script(twin, oracle):

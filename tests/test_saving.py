@@ -38,6 +38,7 @@ def test_saving_again_gives_the_same_bytes(tok, tmp_path):
 
 
 def test_the_pattern_comes_back_byte_for_byte(tmp_path):
+    """C18; GPT-2's pair of files is in formats/test_gpt2.py."""
     for split in [
         r"""'(?i:[sdmt]|ll)|\s*[\r\n]|"[^"]*"|\\|.""",
         "a|b\u2028|é|\U0001f44d|\t|[^x]",

@@ -28,6 +28,7 @@ PLAIN = [64, 27, 91, 8862, 728, 428, 91, 29, 65]  # openai/tiktoken's ids of a<|
 
 
 def test_a_marker_is_ordinary_text_by_default(cl100k):
+    """S01, S04."""
     text = "a<|endoftext|>b"
     assert cl100k.encode(text) == PLAIN
     assert cl100k.count(text) == 9
@@ -38,6 +39,7 @@ def test_a_marker_is_ordinary_text_by_default(cl100k):
 
 
 def test_a_marker_that_is_allowed(cl100k):
+    """S02."""
     text = "a<|endoftext|>b"
     for allowed in ("all", {"<|endoftext|>"}, ["<|endoftext|>"], ("<|endoftext|>",), frozenset(["<|endoftext|>"])):
         assert cl100k.encode(text, allowed_special=allowed) == [64, 100257, 65]
@@ -49,6 +51,7 @@ def test_a_marker_that_is_allowed(cl100k):
 
 
 def test_a_marker_that_is_forbidden(cl100k):
+    """S03: the error names the marker and its position."""
     text = "naïve <|endoftext|>b"
     for call in (cl100k.encode, cl100k.count, cl100k.encode_to_numpy):
         for disallowed in ("all", {"<|endoftext|>"}, ["<|fim_prefix|>", "<|endoftext|>"]):
@@ -110,7 +113,7 @@ def test_an_allowed_marker_that_is_none(tok):
 
 
 def test_an_empty_marker_is_refused_when_it_is_made(data, tmp_path):
-    # tiktoken hangs.
+    """S07: tiktoken hangs."""
     path = data.vocabulary("r50k_base.tiktoken")
     for make in (
         lambda: digram.train("ab", 300, special_tokens=["<s>", ""]),
@@ -129,7 +132,7 @@ def test_a_marker_on_the_id_of_a_token_is_refused(data):
 
 
 def test_no_text_of_a_user_becomes_a_special_id(data, cl100k):
-    # Every marker of the public vocabularies, in text that is not trusted.
+    """S11: every marker of the public vocabularies, in text that is not trusted."""
     markers = set()
     for name in ("o200k_base", "llama3_1", "qwen3", "llama2"):
         file = json.loads(data.vocabulary(f"{name}-tokenizer.json").read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@
     │   ├── UnknownTokenError        KeyError and ValueError: an id, or a string, that no token has
     │   └── VocabularyError          ValueError: a vocabulary that contradicts itself, or cannot do what is asked of it
     └── UserWarning
-        ├── FormatWarning            a file was written that cannot hold all of the tokenizer
+        ├── FormatWarning            a file was written that cannot hold all of the tokenizer, or read that lacks bytes
         └── TrainingWarning          training ended with fewer ids than asked for
 
 Arguments outside their range raise ValueError, items of a wrong type TypeError with their index, and counts above 2^64
@@ -83,7 +83,10 @@ class VocabularyError(DigramError, ValueError):
 
 
 class FormatWarning(UserWarning):
-    """A file was written that cannot hold all of the tokenizer; the message says what is not in it."""
+    """A file was written that cannot hold all of the tokenizer, or read that has no token for some bytes.
+
+    The message says what is not in it.
+    """
 
 
 class TrainingWarning(UserWarning):

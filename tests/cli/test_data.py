@@ -229,7 +229,11 @@ def test_inspect_says_what_a_vocabulary_is(tmp_path):
     lines = [base64.b64encode(bytes([i])) + b" %d\n" % i for i in range(256) if i != 0x61]
     path = tmp_path / "odd.tiktoken"
     path.write_bytes(b"".join([*lines, base64.b64encode(b"bcd") + b" 300\n"]))
-    _, stdout, _ = run("inspect", path, "--split", "gpt2")
+    _, stdout, stderr = run("inspect", path, "--split", "gpt2")
+    assert stderr == [
+        f"warning: {path} has no token for 1 of the 256 bytes (0x61): a text that holds one raises UnknownSymbolError "
+        "when it is encoded"
+    ]
     assert "kind           ranked bytes\nids            301, 45 of them without a token\n" in stdout
     assert "split          gpt2 (scanner:gpt2)\n" in stdout
     assert "canonical      no: 1 token does not end in exactly its two parts\n                    300  bcd\n" in stdout

@@ -26,14 +26,14 @@ def tok():
 
 
 def pair(folder, merges, vocabulary=None, names=("vocab.json", "merges.txt")):
-    """Writes a pair; without `vocabulary`, ids in the order of bytes, then of merges."""
+    """Writes a pair that is split as GPT-2's; without `vocabulary`, ids in the order of bytes, then of merges."""
     if vocabulary is None:
         tokens = [gpt2.CHARACTER_OF[byte] for byte in gpt2.CHARACTER_OF]
         tokens += [line.replace(" ", "") for line in merges]
         vocabulary = {token: id for id, token in enumerate(dict.fromkeys(tokens))}
     (folder / names[0]).write_text(json.dumps(vocabulary), encoding="utf-8")
     (folder / names[1]).write_text(
-        "".join(f"{line}\n" for line in ["#version: 0.2", *merges]), encoding="utf-8", newline=""
+        "".join(f"{line}\n" for line in ['#version: 0.2 split="gpt2"', *merges]), encoding="utf-8", newline=""
     )
     return folder
 
@@ -114,7 +114,7 @@ def test_f03_only_line_feeds_end_a_line(tmp_path):
     merges.write_bytes(merges.read_bytes().replace(b"\n", b"\r\n"))
     assert digram.load(merges).encode("aba") == [257]
     merges.write_bytes(b"a b\nab a")  # no version, no line end
-    assert digram.load(merges).encode("aba") == [257]
+    assert digram.load(merges, split="gpt2").encode("aba") == [257]
 
 
 def test_ids_that_are_digrams_own_load_as_merges(tmp_path, tok):
@@ -165,6 +165,7 @@ def test_vocabularies_that_are_none(tmp_path):
         digram.load(tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore:.*has no token for:digram.errors.FormatWarning")
 def test_merges_in_another_order_than_the_ids(tmp_path, oracle):
     """Random ids and merges that no training would make: as in tokenizers, which knows no other."""
     import tokenizers
@@ -194,6 +195,63 @@ def test_merges_in_another_order_than_the_ids(tmp_path, oracle):
     assert kinds == {"ranks", "pairs"}
 
 
+def test_c17_no_split_is_guessed(tmp_path, data):
+    """Only GPT-2's own merges mean GPT-2's split, whatever the ids (RoBERTa's are others)."""
+    pair(tmp_path, ["a b", "ab a"])
+    merges = tmp_path / "merges.txt"
+    merges.write_text("#version: 0.2\na b\nab a\n")
+    for path in (tmp_path, merges, tmp_path / "vocab.json"):
+        with pytest.raises(ValueError, match=r"do not say how text is split.*give split="):
+            digram.load(path)
+        assert digram.load(path, split="cl100k").split == "cl100k"
+    own = data.vocabulary("gpt2-vocab.bpe").read_bytes()
+    tokens = json.loads(data.vocabulary("gpt2-encoder.json").read_bytes())
+    (tmp_path / "vocab.json").write_text(json.dumps({"<s>": 0} | {token: id + 4 for token, id in tokens.items()}))
+    for contents in (own, own.replace(b"\n", b"\r\n"), own.removeprefix(b"#version: 0.2\n"), own + b"\n"):
+        merges.write_bytes(contents)
+        assert digram.load(tmp_path).encode("Hello,") == [15500, 15]
+    merges.write_bytes(own[: own.rindex(b"\n", 0, -1) + 1])
+    with pytest.raises(ValueError, match="give split="):
+        digram.load(tmp_path)
+
+
+@pytest.mark.parametrize("split", ["cl100k", "o200k", None, r'\w+|[^\w"]+\n?|"', "é+|[^é]+|\n"], ids=ascii)
+@pytest.mark.filterwarnings("ignore::digram.errors.FormatWarning")
+def test_c18_the_split_comes_back(tmp_path, oracle, split):
+    """digram writes it behind the version, which other programs pass over; another one needs an argument."""
+    import tiktoken.load
+    import tokenizers
+
+    tok = digram.train(TEXTS, 400, split=split)
+    tok.save(tmp_path, "gpt2")
+    again = digram.load(tmp_path)
+    assert (again.split, again.pattern) == (tok.split, tok.pattern)
+    assert again.encode_batch(TEXTS) == tok.encode_batch(TEXTS)
+    assert digram.load(tmp_path, split="gpt2").split == "gpt2"
+    paths = [str(tmp_path / name) for name in ("merges.txt", "vocab.json")]
+    ranks = {token: id for id, token in tok.vocab.items()}
+    found = tiktoken.load.data_gym_to_mergeable_bpe_ranks(*paths, clobber_one_byte_tokens=True)
+    oracle.equal(ranks, found, "tiktoken")
+    other = tokenizers.models.BPE.from_file(paths[1], paths[0])
+    oracle.equal(
+        [t.id for t in other.tokenize("ab")], digram.load(tmp_path, split="(?s:.+)").encode("ab"), "tokenizers"
+    )
+
+
+def test_a_first_line_that_digram_did_not_write(tmp_path):
+    pair(tmp_path, ["a b"])
+    merges = tmp_path / "merges.txt"
+    for version in ("#version: 0.2 split=gpt2", "#version: 0.2 split=3"):
+        merges.write_text(f"{version}\na b\n")
+        with pytest.raises(FormatError, match=r"line 1 .*names a split that is no JSON string"):
+            digram.load(tmp_path)
+        assert digram.load(tmp_path, split="gpt2").encode("ab") == [256]
+    merges.write_text("#version: 0.2 - Trained by somebody\na b\n")
+    with pytest.raises(ValueError, match="give split="):
+        digram.load(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:.*has no token for:digram.errors.FormatWarning")
 def test_entries_that_no_merge_makes_are_special_tokens(tmp_path):
     tokens = {"a": 0, "b": 1, "ab": 2, "<s>": 3, "<｜x｜>": 4, "Ġx": 5}
     pair(tmp_path, ["a b"], tokens)
@@ -261,8 +319,9 @@ def test_f08_there_and_back(tmp_path, tok, data, oracle):
     oracle.all_equal(again.encode_batch(texts), [e.ids for e in other.encode_batch(texts)], "tokenizers", where=texts)
 
 
+@pytest.mark.filterwarnings("ignore:.*has no token for:digram.errors.FormatWarning")
 def test_ranked_bytes_and_token_lists(tmp_path, data):
-    with pytest.warns(FormatWarning, match=r"the split \(cl100k\): give split="):
+    with pytest.warns(FormatWarning, match=r"the split \(cl100k\) for other programs"):
         digram.load(data.vocabulary("cl100k_base.tiktoken"), name="cl100k_base").save(tmp_path, "gpt2")
     again = digram.load(tmp_path, split="cl100k")
     assert again.encode("Hello  World") == [9906, 220, 4435]

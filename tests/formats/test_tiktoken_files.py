@@ -79,6 +79,7 @@ def test_a_tokenizer_json_becomes_a_tiktoken_file(tmp_path, data):
     assert (tmp_path / "out").read_bytes() == data.vocabulary("o200k_base.tiktoken").read_bytes()
 
 
+@pytest.mark.filterwarnings("ignore:.*has no token for:digram.errors.FormatWarning")
 def test_lines_that_are_none(tmp_path):
     path = tmp_path / "bad.tiktoken"
     for contents, sentence in [

@@ -143,3 +143,20 @@ def test_gaps_of_a_pattern_are_kept():
     ranks = {bytes([byte]): byte for byte in range(256)}
     encoding = digram.tiktoken.Encoding("x", pat_str=r"\w+", mergeable_ranks=ranks, special_tokens={})
     assert encoding.decode(encoding.encode("a b!")) == "a b!"
+
+
+def test_ids_are_looked_at_one_after_the_other():
+    """The first that is none raises, and the endlessly many behind it are never asked for."""
+    mine = digram.tiktoken.get_encoding("cl100k_base")
+
+    def endless():
+        yield from mine.encode("hello ")
+        yield 999_999
+        for i in range(20_000):
+            yield i % 100
+        pytest.fail("asked for more than is needed")
+
+    for call in (mine.decode, mine.decode_bytes, mine.decode_tokens_bytes):
+        with pytest.raises(KeyError, match="999999"):
+            call(endless())
+        assert call(iter(mine.encode("a b") * 2000)) == call(mine.encode("a b") * 2000)

@@ -248,3 +248,22 @@ def test_plugins_add_encodings(tmp_path):
     assert "Duplicate encoding name small" in run(program, env=environment).stderr
     (folder / "twice.py").write_text("")
     assert "does not define ENCODING_CONSTRUCTORS" in run(program, env=environment).stderr
+
+
+def test_special_tokens_with_the_id_of_another_token(oracle):
+    """Two special tokens may share an id. One with the id of a token may not: there the text of it is lost."""
+    import tiktoken
+
+    arguments = {"pat_str": r"\w+|\W+", "mergeable_ranks": small()._mergeable_ranks}
+    text = "abab<s>a<t>"
+    mine, theirs = (
+        module.Encoding("x", **arguments, special_tokens={"<s>": 300, "<t>": 300})
+        for module in (digram.tiktoken, tiktoken)
+    )
+    ids = theirs.encode(text, allowed_special="all")
+    oracle.equal(mine.encode(text, allowed_special="all"), ids, "tiktoken")
+    oracle.equal(mine.decode(ids), theirs.decode(ids), "tiktoken")
+    shared = tiktoken.Encoding("x", **arguments, special_tokens={"<s>": 256})
+    assert shared.decode(shared.encode("<s>", allowed_special="all")) == "ab"
+    with pytest.raises(VocabularyError, match=r'"<s>" has id 256, which is another token'):
+        digram.tiktoken.Encoding("x", **arguments, special_tokens={"<s>": 256})

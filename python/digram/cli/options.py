@@ -143,10 +143,11 @@ def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Toke
         raise click.BadParameter("give an id (TEXT=ID) to all special tokens, or to none.", param_hint="--special")
     name = click.get_current_context().meta.get(_NAME)
     try:
-        if special and all(given):
-            specials = {match[1]: int(match[2]) for match in given if match}
-            return load(path, name=name, split=pattern, special_tokens=specials)
-        return load(path, name=name, split=pattern, special_tokens=special)
+        with warnings_as_lines():
+            if special and all(given):
+                specials = {match[1]: int(match[2]) for match in given if match}
+                return load(path, name=name, split=pattern, special_tokens=specials)
+            return load(path, name=name, split=pattern, special_tokens=special)
     except MissingVocabularyError:
         raise
     except FileNotFoundError:

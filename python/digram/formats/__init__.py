@@ -46,8 +46,9 @@ def load(
     Files: digram's own JSON, `tokenizer.json`, Mistral's tekken JSON, a SentencePiece model of type BPE, GGUF, GPT-2's
     pair of files, `.tiktoken`. Folders: with a `tokenizer.json`, as transformers saves them, or else with GPT-2's pair.
 
-    digram's own files and a `tokenizer.json` bring their split and special tokens. GPT-2's pair of files (either of the
-    two, or their folder) has GPT-2's split unless `split` says otherwise. A `.tiktoken` file holds neither: give
+    digram's own files and a `tokenizer.json` bring their split and special tokens. A pair of files like GPT-2's (either
+    of the two, or their folder) says its split only where it is GPT-2's own or digram wrote it: for any other give
+    `split` ("gpt2" where a model splits as GPT-2 does). A `.tiktoken` file holds neither: give
     `name`, the named encoding whose split and special tokens it has, or `split` and, if there are any, `special_tokens`
     (marker -> id, or markers that get the ids after the last).
 

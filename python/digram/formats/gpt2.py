@@ -4,13 +4,17 @@ The object is called vocab.json or encoder.json, the list of merges merges.txt o
 characters: a printable one as itself, the others as U+0100 and up (openai/gpt-2, encoder.py: bytes_to_unicode). Only
 `\\n` and `\\r\\n` end a line of the merges; a first line `#version: ...` may be there.
 
-The format belongs to GPT-2's split pattern, which the files do not hold; models that use the files with another one are
-loaded with `split=`. An entry of the object that is no byte and that no merge makes is a special token.
+The files have no place for the split pattern. Merges that are GPT-2's own belong to its pattern; for any other pair of
+files (RWKV's, Qwen's and many more are split otherwise) `split=` says which one, and nothing is guessed. digram writes
+the split behind the version, `#version: 0.2 split="cl100k"`, and reads it there; other programs pass over that line.
+
+An entry of the object that is no byte and that no merge makes is a special token.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import re
@@ -26,7 +30,7 @@ from digram.definition import Definition, special_ids
 from digram.errors import FormatError, FormatWarning, MissingVocabularyError, VocabularyError
 from digram.files import written_whole
 from digram.formats import _json
-from digram.formats.limits import check_plain, flagged
+from digram.formats.limits import check_plain, flagged, warn_of_missing_bytes
 from digram.patterns import checked
 from digram.tokenizer import Tokenizer
 
@@ -54,6 +58,11 @@ _ENTRY = rb'%b"\s*:\s*[0-9]++\s*' % _STRING
 _CUT_OFF = rb'%b\\?(?:"\s*(?::\s*)?)?' % _STRING
 _OBJECT_OF_IDS = re.compile(rb"\{\s*(?:%b,\s*)*+(?:%b\}?\s*|%b)?" % (_ENTRY, _ENTRY, _CUT_OFF), re.DOTALL)
 _MERGE = re.compile(rb"#version|[^ \n]+ [^ \n]+\r?\n")
+
+_VERSION = "#version: 0.2"
+_SPLIT = re.compile(r"#version:? *[^ ]+ +split=(.*)")
+# SHA-256 of the lines of GPT-2's merges, without the version. RoBERTa, BART and others have the same, and its split.
+_GPT2S_MERGES = "04e3597d7996f292ca9b8b7285ca4d58a6ae171ac47d73fc7140ceb0c7a6bbc0"
 
 
 def is_vocabulary(start: bytes) -> bool:
@@ -107,19 +116,22 @@ def _missing(name: str, message: str) -> MissingVocabularyError:
 def load(
     path: str | os.PathLike[str],
     *,
-    split: str | None = "gpt2",
+    split: str | None = None,
     special_tokens: Iterable[str] | Mapping[str, int] = (),
 ) -> Tokenizer:
     """The tokenizer of a folder that holds the pair, or of either file, which finds the other.
 
-    `split` is the pattern, for models whose pattern is not GPT-2's. `special_tokens` are more of them, or say which ids
-    those of the file have.
+    `split` is the pattern. It is needed unless the merges are GPT-2's own or digram wrote them, and goes before what
+    these say. `special_tokens` are more of them, or say which ids those of the file have.
 
-    FormatError names the line of a merge that is none, or whose parts have no id.
+    ValueError where no split is known; FormatError names the line of a merge that is none, or whose parts have no id;
+    FormatWarning bytes that have no token.
     """
     vocabulary, merges = pair_of(Path(path))
     where = f"{vocabulary} with {merges}"
-    return read(merges.read_bytes(), vocabulary.read_bytes(), where, split=split, special_tokens=special_tokens)
+    tokenizer = read(merges.read_bytes(), vocabulary.read_bytes(), where, split=split, special_tokens=special_tokens)
+    warn_of_missing_bytes(tokenizer, where)
+    return tokenizer
 
 
 def read(
@@ -127,17 +139,18 @@ def read(
     vocabulary: bytes,
     where: str,
     *,
-    split: str | None = "gpt2",
+    split: str | None = None,
     special_tokens: Iterable[str] | Mapping[str, int] = (),
 ) -> Tokenizer:
     """As `load`, of what the two files hold; `where` names them in messages."""
-    split = checked(split)
+    lines = _lines(merges, where)
+    split = checked(_split_of(lines, where) if split is None else split)
     ids = _ids(vocabulary, where)
     base = {CHARACTER_OF[byte]: bytes([byte]) for byte in _ORDER if CHARACTER_OF[byte] in ids}
     spelling = dict(base)
     flat = array("I")
     made = array("I")
-    for number, left, right in _merges(merges, where):
+    for number, left, right in _merges(lines, where):
         for part in (left, right):
             if part not in spelling:
                 raise FormatError(
@@ -204,19 +217,47 @@ def _ids(data: bytes, where: str) -> dict[str, int]:
     return ids
 
 
-def _merges(data: bytes, where: str) -> Iterable[tuple[int, str, str]]:
-    """(line, left, right) of each merge."""
+def _lines(data: bytes, where: str) -> list[str]:
+    """The lines of the merges, without blank ones at the end; the first is the version, empty where there is none."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FormatError(f"the merges of {where} are not UTF-8 at byte {error.start}") from None
-    lines = text.split("\n")
-    first = 1 if lines[0].startswith("#version") else 0
-    while len(lines) > first and not lines[-1].rstrip("\r"):
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    if not lines[0].startswith("#version"):
+        lines.insert(0, "")
+    while len(lines) > 1 and not lines[-1].rstrip("\r"):
         lines.pop()
+    return lines
+
+
+def _split_of(lines: list[str], where: str) -> str | None:
+    """The split that digram wrote into the first line, or GPT-2's where the merges are; ValueError for any other."""
+    if written := _SPLIT.fullmatch(lines[0]):
+        try:
+            split = json.loads(written[1])
+        except json.JSONDecodeError:
+            split = 0
+        if split is None or isinstance(split, str):
+            return split
+        raise FormatError(f"line 1 of the merges of {where} names a split that is no JSON string: {written[1][:60]!r}")
+    if _are_gpt2s(lines[1:]):
+        return "gpt2"
+    raise ValueError(
+        f"{where} do not say how text is split, and are not GPT-2's own: give split=, a name of digram.patterns "
+        '("gpt2" for models that split as GPT-2 does) or a regular expression'
+    )
+
+
+def _are_gpt2s(merges: list[str]) -> bool:
+    return len(merges) == 50_000 and hashlib.sha256("\n".join(merges).encode()).hexdigest() == _GPT2S_MERGES
+
+
+def _merges(lines: list[str], where: str) -> Iterable[tuple[int, str, str]]:
+    """(line, left, right) of each merge."""
     seen: set[str] = set()
-    for number, line in enumerate(lines[first:], first + 1):
-        line = line.removesuffix("\r")
+    first = 2 if lines[0] else 1
+    for number, line in enumerate(lines[1:], first):
         left, _, right = line.partition(" ")
         if not left or not right or " " in right:
             raise FormatError(
@@ -241,7 +282,8 @@ def _marker(token: str) -> str:
 def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
     """Writes the pair into the folder `path`, or as `path` and the file that belongs to it where it has such a name.
 
-    FormatWarning says what the files cannot hold: a split that is not GPT-2's, a special token that reads as another.
+    FormatWarning says what the files cannot hold: a split that is not GPT-2's, which digram alone reads from the first
+    line of the merges; a special token that reads as another.
     VocabularyError where no pair of files gives the same ids.
     """
     vocabulary, merges = _names(Path(path))
@@ -277,12 +319,18 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
     with written_whole(vocabulary) as text:
         json.dump(dict(sorted(ids.items(), key=lambda item: item[1])), text)
+    lines = [f"{spelt[left]} {spelt[right]}" for left, right in pairs]
+    as_gpt2 = tokenizer.pattern in (patterns.GPT2, _TIKTOKENS_GPT2)
+    # GPT-2's own files come back byte for byte, and say which split they have by what they are.
+    version = _VERSION if as_gpt2 and _are_gpt2s(lines) else f"{_VERSION} split={json.dumps(tokenizer.split)}"
     with written_whole(merges) as text:
-        text.write("#version: 0.2\n")
-        text.writelines(f"{spelt[left]} {spelt[right]}\n" for left, right in pairs)
+        text.writelines(f"{line}\n" for line in [version, *lines])
     left_out = flagged(tokenizer._definition)
-    if tokenizer.pattern not in (patterns.GPT2, _TIKTOKENS_GPT2):
-        left_out.append(f"the split ({tokenizer.split}): give split= when it is loaded")
+    if not as_gpt2:
+        left_out.append(
+            f"the split ({tokenizer.split}) for other programs, which would split as GPT-2 does: digram alone reads "
+            "it, from the first line of the merges"
+        )
     if lost:
         left_out.append(
             f"the special tokens {lost}, which would be read as others: give special_tokens= when it is loaded"

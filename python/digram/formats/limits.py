@@ -1,11 +1,29 @@
-"""What a vocabulary of a `tokenizer.json` has beyond tokens, merges, a split and special tokens."""
+"""What a vocabulary of a `tokenizer.json` has beyond tokens, merges, a split and special tokens; and what one lacks."""
 
 from __future__ import annotations
 
-from digram.definition import Definition
-from digram.errors import VocabularyError
+from typing import TYPE_CHECKING
 
-__all__ = ["check_plain", "flagged"]
+from digram._warn import warn
+from digram.definition import Definition
+from digram.errors import FormatWarning, VocabularyError
+
+if TYPE_CHECKING:
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["check_plain", "flagged", "warn_of_missing_bytes"]
+
+
+def warn_of_missing_bytes(tokenizer: Tokenizer, where: str) -> None:
+    """A warning that a byte-level vocabulary has no token for some bytes: a text that holds one will raise."""
+    missing = tokenizer._encoder.missing_bytes()
+    if missing:
+        some = ", ".join(f"0x{byte:02X}" for byte in missing[:3])
+        warn(
+            f"{where} has no token for {len(missing)} of the 256 bytes ({some}{' ...' if len(missing) > 3 else ''}): "
+            "a text that holds one raises UnknownSymbolError when it is encoded",
+            FormatWarning,
+        )
 
 
 def check_plain(definition: Definition, format: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from digram.definition import Definition, special_ids
 from digram.errors import FormatError, FormatWarning, VocabularyError
 from digram.files import whole_file
-from digram.formats.limits import check_plain, flagged
+from digram.formats.limits import check_plain, flagged, warn_of_missing_bytes
 from digram.patterns import checked
 from digram.tokenizer import Tokenizer
 
@@ -40,7 +40,8 @@ def load(
 ) -> Tokenizer:
     """The tokenizer of ranked bytes. `split` is needed: the file does not hold it, and nothing is guessed.
 
-    FormatError names the line that is not base64 and rank; VocabularyError a token or id that is given twice.
+    FormatError names the line that is not base64 and rank; VocabularyError a token or id that is given twice;
+    FormatWarning bytes that have no token.
     """
     if split is None:
         raise ValueError(
@@ -48,7 +49,9 @@ def load(
             '("cl100k" for cl100k_base, "o200k" for o200k_base, "gpt2" for r50k_base) or a regular expression, '
             'or name=, a named encoding such as "cl100k_base"'
         )
-    return read(Path(path).read_bytes(), str(Path(path)), split=split, special_tokens=special_tokens)
+    tokenizer = read(Path(path).read_bytes(), str(Path(path)), split=split, special_tokens=special_tokens)
+    warn_of_missing_bytes(tokenizer, str(Path(path)))
+    return tokenizer
 
 
 def read(

@@ -4,8 +4,9 @@ The names, arguments, defaults and exceptions are tiktoken's, and so are the ids
 As there, `encode` raises where the text holds a special token, and a named encoding is downloaded when it is first
 used, unless a cache folder has it (see `digram.cache`) or `DIGRAM_OFFLINE=1` forbids it.
 
-It differs where tiktoken panics, hangs or drops text: long runs under o200k_base, an empty special token, vocabularies
-without all bytes, and text that the pattern leaves unmatched, which is kept here. Lone surrogates become U+FFFD in
+It differs where tiktoken panics, hangs or loses text: long runs under o200k_base, an empty special token, vocabularies
+without all bytes, and text that the pattern leaves unmatched, which is kept here. A special token with the id of a
+token is refused: there `decode` gives the token, and the special token's text is lost. Lone surrogates become U+FFFD in
 every call.
 """
 

@@ -6,6 +6,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
 from functools import cached_property
+from itertools import islice
 
 from digram import _native
 from digram.definition import Definition
@@ -157,7 +158,8 @@ class CoreBPE:
 
     def decode_bytes(self, tokens: Iterable[int]) -> bytes:
         if not isinstance(tokens, Sized):
-            tokens = list(tokens)
+            # Part by part: of endlessly many, the first that is no id raises.
+            return b"".join(map(self.decode_bytes, _parts(tokens)))
         try:
             return self._native.decode(tokens)
         except UnknownTokenError as error:
@@ -174,6 +176,8 @@ class CoreBPE:
         return found
 
     def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
+        if not isinstance(tokens, Sized):
+            return [token for part in _parts(tokens) for token in self.decode_tokens_bytes(part)]
         tokens = list(tokens)
         try:
             return self._native.tokens_bytes(tokens)
@@ -182,6 +186,13 @@ class CoreBPE:
 
     def token_byte_values(self) -> list[bytes]:
         return list(self._sorted)
+
+
+def _parts(tokens: Iterable[int]) -> Iterator[list[int]]:
+    """What an iterator gives, so many at a time."""
+    tokens = iter(tokens)
+    while part := list(islice(tokens, 1024)):
+        yield part
 
 
 def checked(text: str) -> str:

@@ -108,19 +108,23 @@ impl Step {
             Self::Fuse => vec![strings.concat()],
             Self::Strip { content, start, stop } => {
                 let mark = content.to_string();
+                let mark = mark.as_bytes();
                 each(&|string| {
-                    let mut kept = string;
-                    for _ in 0..*start {
-                        kept = kept.strip_prefix(mark.as_bytes()).unwrap_or(kept);
-                    }
-                    for _ in 0..*stop {
-                        kept = kept.strip_suffix(mark.as_bytes()).unwrap_or(kept);
-                    }
-                    kept.to_vec()
+                    let kept = stripped(string, *start, |text| text.strip_prefix(mark));
+                    stripped(kept, *stop, |text| text.strip_suffix(mark)).to_vec()
                 })
             }
         }
     }
+}
+
+/// Takes a mark off up to `count` times; it ends where no mark is left, for a file may say any number.
+fn stripped<'a>(mut text: &'a [u8], count: usize, strip: impl Fn(&'a [u8]) -> Option<&'a [u8]>) -> &'a [u8] {
+    for _ in 0..count {
+        let Some(rest) = strip(text) else { break };
+        text = rest;
+    }
+    text
 }
 
 fn replaced(string: &[u8], find: &[u8], content: &[u8]) -> Vec<u8> {
@@ -188,6 +192,14 @@ mod tests {
         assert_eq!(text(&steps, &["<0xE4>", "<0xBD>", "a"], true), "\u{FFFD}\u{FFFD}a".as_bytes());
         assert_eq!(text(&steps, &["<0xE4>", "<0xBD>", "a"], false), b"\xE4\xBDa");
         assert_eq!(text(&steps, &["<0x+ff>"], true), b"<0x+ff>");
+    }
+
+    #[test]
+    fn strip_ends_where_no_mark_is_left() {
+        let step = |start, stop| [Step::Strip { content: '▁', start, stop }];
+        assert_eq!(text(&step(1, 0), &["▁▁a▁", "b", "▁"], true), "▁a▁b".as_bytes());
+        assert_eq!(text(&step(0, 2), &["▁▁a▁", "▁▁▁"], true), "▁▁a▁".as_bytes());
+        assert_eq!(text(&step(usize::MAX, usize::MAX), &["▁▁a▁", "▁", "b"], true), "ab".as_bytes());
     }
 
     #[test]
