@@ -76,7 +76,7 @@ def load(path: str | os.PathLike[str], *, split: str | None = None) -> Tokenizer
     model = keys.text("model")
     try:
         if model == "gpt2":
-            return Tokenizer(_byte_level(keys, split))
+            return _without_looking_up(Tokenizer(_byte_level(keys, split)))
         if model == "llama":
             if split is not None:
                 raise ValueError(f"{path} holds its own split: give none")
@@ -200,6 +200,17 @@ def _byte_level(keys: _Keys, split: str | None) -> Definition:
         added_tokens=tuple(added),
         template=keys.template(len(texts), pre.add_bos, 11, 11),
     )
+
+
+def _without_looking_up(tokenizer: Tokenizer) -> Tokenizer:
+    """The same without `whole` where merging gives a piece that is a token that token anyway: a plainer vocabulary."""
+    definition = tokenizer._definition
+    made = set(definition.merges[2::3])
+    if not definition.whole or tokenizer.not_canonical:
+        return tokenizer
+    if any(len(token) > 1 and id not in made for id, token in zip(definition.ids, definition.tokens, strict=True)):
+        return tokenizer
+    return Tokenizer(replace(definition, whole=False))
 
 
 def _merges(keys: _Keys, ids: dict[str, int]) -> array[int]:
