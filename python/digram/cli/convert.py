@@ -52,8 +52,15 @@ def convert(
       digram convert my.digram.json -o my-model/ --to huggingface
 
     \b
-    For llama.cpp, the vocabulary alone:
+    For llama.cpp, the vocabulary alone. It knows a few splits by name: of digram's, gpt2 and cl100k-classic exactly,
+    cl100k (the default of `train`) and o200k nearly, which a warning says:
+      digram train books/ -o my.digram.json --vocab-size 32000 --split cl100k-classic --special '<|endoftext|>'
       digram convert my.digram.json -o my.gguf --to gguf
+
+    \b
+    For SentencePiece, which has neither bytes as an alphabet nor a split, and must have an unknown piece:
+      digram train books/ -o my.digram.json --vocab-size 32000 --alphabet characters --split none --special '<unk>'
+      digram convert my.digram.json -o my.model --to sentencepiece
     """
     tokenizer = options.load_tokenizer(tok, split, special)
     with warnings.catch_warnings(record=True) as caught:

@@ -21,8 +21,9 @@ def fetch(names: tuple[str, ...], as_json: bool, quiet: bool) -> None:
     """Download the files of named encodings into the cache folder, each checked by its SHA-256; then NAME is a TOK.
 
     NAME is gpt2, r50k_base, p50k_base, p50k_edit, cl100k_base, o200k_base or o200k_harmony. What is there already, in
-    digram's cache folder or in tiktoken's, is not downloaded again. DIGRAM_CACHE_DIR names the folder, DIGRAM_MIRROR
-    another server; DIGRAM_OFFLINE=1 forbids downloads.
+    digram's cache folder or in tiktoken's, is not downloaded again. DIGRAM_CACHE_DIR names the folder, by default
+    ~/.cache/digram, on macOS ~/Library/Caches/digram; DIGRAM_MIRROR names another server, DIGRAM_OFFLINE=1 forbids
+    downloads.
 
     \b
     Once, where there is a network; then the name works wherever a vocabulary is asked for:

@@ -115,8 +115,10 @@ def main(ctx: click.Context) -> None:
     """Byte-pair encoding: learn a vocabulary from text, turn text into ids and ids into text.
 
     TOK is a vocabulary: a file that `digram train -o TOK` wrote, a named encoding (cl100k_base, once `digram fetch
-    cl100k_base` has run), a tokenizer.json (Hugging Face), a tekken.json (Mistral), a SentencePiece model of type BPE,
-    GPT-2's vocab.json or its folder, or a .tiktoken file (which needs --name or --split).
+    cl100k_base` has run), a tokenizer.json (Hugging Face) or its folder, a GGUF file (llama.cpp), a tekken.json
+    (Mistral), a SentencePiece model of type BPE, a vocab.json with its merges.txt or their folder (which needs --split
+    unless they are GPT-2's), or a .tiktoken file (which needs --name or --split). A large one that was read once is
+    kept in the cache folder for the next time: DIGRAM_CACHE_DIR names the folder, DIGRAM_CACHE=0 keeps nothing.
     FILES are text files in UTF-8, folders of them, patterns such as 'notes/**/*.txt', or - for standard input; a file
     is one document. Data goes to standard output; progress and messages go to standard error.
 

@@ -90,13 +90,13 @@ def reading(command: Command) -> Command:
 
 
 def vocabulary(command: Command) -> Command:
-    """What a .tiktoken file does not say."""
+    """What a file may not say: the split, and a .tiktoken file the special tokens."""
     command = click.option(
         "--special",
         "special",
         multiple=True,
         metavar="TEXT[=ID]",
-        help="For a .tiktoken file: a special token, with its id or with the next free one. Repeatable.",
+        help="For a .tiktoken file or vocab.json: a special token, with its id or with the next free one. Repeatable.",
     )(command)
     command = click.option(
         "--name",
@@ -106,7 +106,10 @@ def vocabulary(command: Command) -> Command:
         help="For a .tiktoken file: the named encoding whose split and special tokens it has, such as cl100k_base.",
     )(command)
     return click.option(
-        "--split", metavar="SPLIT", help="For a .tiktoken file: cl100k, o200k, gpt2 or a regular expression."
+        "--split",
+        metavar="SPLIT",
+        help="For a file that does not say it (.tiktoken, vocab.json, a GGUF file with a split of unknown name): "
+        "cl100k, cl100k-classic, o200k, gpt2 or a regular expression.",
     )(command)
 
 
