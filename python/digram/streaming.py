@@ -86,8 +86,9 @@ class StreamEncoder:
     """Text to ids, part by part; made by `Tokenizer.stream_encoder`.
 
     Parts are all str or all bytes, cut anywhere: within a word, a special token, a pair of surrogates, a character's
-    bytes. Ids come as far as a place where the split always begins a new piece, which most words are; with a split of
-    your own, with none, and where the vocabulary changes the text, all of them come with `flush`.
+    bytes. With a named split, ids come as far as a place where it always begins a new piece, as most words are. With a
+    split of your own, with none, and where the vocabulary changes the text (Llama 2 writes U+2581 for spaces, Qwen 3
+    composes characters: NFC), all of them come with `flush`, and all the text is held till then.
     """
 
     def __init__(

@@ -175,7 +175,11 @@ class Tokenizer:
         disallowed_special: Specials = (),
         add_special_tokens: bool = False,
     ) -> list[bytes]:
-        """The bytes of each token of a text. A token may be a part of a character."""
+        """The bytes of each token of a text. A token may be a part of a character.
+
+        They are those of `token_bytes`: where a file spells tokens otherwise ("▁the" and "<0xF0>" of Llama 2), they do
+        not join to the text. `encode_with_offsets` says what each stands for.
+        """
         ids = self.encode(text, allowed_special, disallowed_special, add_special_tokens)
         return self._encoder.tokens_bytes(ids)
 
@@ -185,7 +189,11 @@ class Tokenizer:
         disallowed_special: Specials = (),
         add_special_tokens: bool = False,
     ) -> StreamEncoder:
-        """An encoder of text that comes in parts; see `digram.streaming`."""
+        """An encoder of text that comes in parts, with `feed`, `flush`, `run`, `run_async`; see `digram.streaming`.
+
+        With the named splits ids come as soon as no later text can change them. Where the split is another one, or the
+        vocabulary changes the text (Llama 2, Qwen 3), all of them come at the end.
+        """
         from digram.streaming import StreamEncoder
 
         specials = self._specials(allowed_special, disallowed_special)
@@ -216,7 +224,10 @@ class Tokenizer:
         return [self.decode(ids, errors, skip_special_tokens) for ids in lists]
 
     def stream_decoder(self, errors: str = "replace", skip_special_tokens: bool = False) -> StreamDecoder:
-        """A decoder of ids that come one by one; see `digram.streaming`. `errors` is that of `decode`."""
+        """A decoder of ids that come one by one, with `feed`, `flush`, `run`, `run_async`; see `digram.streaming`.
+
+        `errors` is that of `decode`.
+        """
         from digram.streaming import StreamDecoder
 
         return StreamDecoder(self._encoder, errors, skip_special_tokens)
@@ -302,7 +313,7 @@ class Tokenizer:
         return found
 
     def token_bytes(self, id: int) -> bytes:
-        """The bytes of a token. UnknownTokenError for an id without one."""
+        """The bytes of a token, as the vocabulary spells it. UnknownTokenError for an id without one."""
         return self.vocab[id]
 
     def is_special(self, id: int) -> bool:
@@ -336,9 +347,11 @@ class Tokenizer:
         return [token.decode() for token in tokens] if self.alphabet == "characters" else tokens
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Writes digram's own JSON format, or another of `digram.formats.WRITERS`; an old file stays until it is whole.
+        """Writes digram's own JSON format, or `format`; an old file stays until the new one is whole.
 
-        "gpt2" and "huggingface" write two files into the folder `path`; transformers loads the folder of the latter.
+        `format` is "digram", "gguf", "gpt2", "huggingface", "sentencepiece" or "tiktoken"; the name of the file does
+        not choose it. "gpt2" and "huggingface" write two files into the folder `path`; transformers loads the folder of
+        the latter. With a `path` that ends in .json "huggingface" writes what tokenizer.json holds to that file alone.
 
         FormatWarning says what a format cannot hold, VocabularyError why it cannot give the same ids.
         """

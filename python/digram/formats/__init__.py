@@ -46,17 +46,21 @@ def load(
     Files: digram's own JSON, `tokenizer.json`, Mistral's tekken JSON, a SentencePiece model of type BPE, GGUF, GPT-2's
     pair of files, `.tiktoken`. Folders: with a `tokenizer.json`, as transformers saves them, or else with GPT-2's pair.
 
-    digram's own files and a `tokenizer.json` bring their split and special tokens. A pair of files like GPT-2's (either
-    of the two, or their folder) says its split only where it is GPT-2's own or digram wrote it: for any other give
-    `split` ("gpt2" where a model splits as GPT-2 does). A `.tiktoken` file holds neither: give
-    `name`, the named encoding whose split and special tokens it has, or `split` and, if there are any, `special_tokens`
-    (marker -> id, or markers that get the ids after the last).
+    digram's own files, a `tokenizer.json` and most GGUF files bring their split and special tokens; for a GGUF file
+    with a split that digram does not know give `split`. A pair of files like GPT-2's (either of the two, or their
+    folder) says its split only where it is GPT-2's own or digram wrote it: for any other give `split` ("gpt2" where a
+    model splits as GPT-2 does). No other file beside the pair is read: give `special_tokens` too where the vocabulary
+    lacks them, and load a `tokenizer.json` instead where there is one, for it also says what the model does to text
+    before (Qwen's NFC). A `.tiktoken` file holds neither: give `name`, the named encoding whose split and special
+    tokens it has, or `split` and, if there are any, `special_tokens` (marker -> id, or markers that get the ids after
+    the last).
 
     A named encoding is looked for in the cache folders (see `digram.cache`), or with `name` in the folder `source`. It
     is downloaded only where `download` is set: see `digram.encodings`.
 
     What was read of a large source is kept in the cache folder, and the next time is ready in hundredths of a second.
-    The source is still there to be read: what counts is its content.
+    The source must still be there: what counts is its content. `digram.cache` says where the folder is, and
+    DIGRAM_CACHE=0 in the environment switches this off.
 
     FormatError says what is wrong with a file, and where; MissingVocabularyError, a FileNotFoundError, which command
     fetches a named encoding.
