@@ -365,7 +365,7 @@ def test_s09_what_the_pair_cannot_hold(tmp_path, data):
     with pytest.raises(VocabularyError, match="taken whole"):
         digram.load(data.vocabulary("llama3_1-tokenizer.json")).save(tmp_path / "no", "gpt2")
     assert not (tmp_path / "no").exists()
-    with pytest.raises(ValueError, match="digram, gpt2"):
+    with pytest.raises(ValueError, match="digram, gguf, gpt2"):
         tok.save(tmp_path, "other")
 
 
