@@ -242,7 +242,7 @@ def test_a_download_is_kept(name, data, server, empty):
     assert digram.load(name, download=True).encode("hello world") == [31373, 995]
     files = encodings.ENCODINGS[name].files
     assert server.asked == [file.path for file in files]
-    assert {path.name for path in empty[0].iterdir()} == {file.name for file in files}
+    assert {path.name for path in empty[0].iterdir() if path.is_file()} == {file.name for file in files}
     assert digram.load(name).n_vocab == 50257
     assert digram.load(name, download=True).n_vocab == 50257
     assert len(server.asked) == len(files)  # not again

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from digram import errors, patterns, reference
+    from digram import cache, encodings, errors, formats, models, patterns, reference, streaming, tiktoken
     from digram.corpus import Corpus
     from digram.formats import load
     from digram.tokenizer import Tokenizer, from_token_list
@@ -28,11 +28,17 @@ __all__ = [
     "PieceCounts",
     "Progress",
     "Tokenizer",
+    "cache",
+    "encodings",
     "errors",
+    "formats",
     "from_token_list",
     "load",
+    "models",
     "patterns",
     "reference",
+    "streaming",
+    "tiktoken",
     "train",
 ]
 

@@ -7,7 +7,7 @@ the published address, or from the server that `DIGRAM_MIRROR` names; `DIGRAM_OF
 
 The folder `prepared` in digram's cache folder keeps what `digram.load` made of named encodings and of other sources
 from 256 kB on, so that the next load takes hundredths of a second: at most 32 files and 256 MB, of which those go first
-whose last use is the longest ago. It may be removed at any time. `DIGRAM_CACHE=0`, no other value, switches it off:
+whose last use is the longest ago. It may be removed at any time. `DIGRAM_CACHE=0` (or no, off, false) switches it off:
 nothing is read from it and nothing written. Who may write into the folder may decide what is loaded, so let it be your
 own.
 """

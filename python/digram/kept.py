@@ -39,8 +39,8 @@ _DAY = 24 * 60 * 60
 
 
 def used() -> bool:
-    """Whether tokenizers are kept: `DIGRAM_CACHE=0` says no."""
-    return os.environ.get("DIGRAM_CACHE", "1") != "0"
+    """Whether tokenizers are kept: `DIGRAM_CACHE=0` (or "no", "off", "false") says no."""
+    return os.environ.get("DIGRAM_CACHE", "1").lower() not in ("0", "no", "off", "false")
 
 
 def folder() -> Path:

@@ -11,7 +11,7 @@ import digram
 from digram.cli.inspect import _KINDS
 from digram.definition import Kind
 from support.cli import process, run
-from support.encodings import tiktoken_encoding
+from support.encodings import huggingface_tokenizer, tiktoken_encoding
 from support.texts import all_samples, multilingual_text, stdlib_text
 
 # Golden values: SPEC.md, section 2
@@ -238,3 +238,32 @@ def test_inspect_says_what_a_vocabulary_is(tmp_path):
     assert "split          gpt2 (scanner:gpt2)\n" in stdout
     assert "canonical      no: 1 token does not end in exactly its two parts\n                    300  bcd\n" in stdout
     assert stdout.endswith("missing bytes  61\n")
+
+
+def test_llama_2_as_its_file_is(data, oracle):
+    path = data.vocabulary("llama2-tokenizer.json")
+    want = huggingface_tokenizer(data, "llama2").encode("hello").ids
+    code, out, _ = run("encode", "-t", path, "--add-special", stdin=b"hello")
+    assert code == 0
+    oracle.equal([*map(int, out.split())], want, "tokenizers")
+    assert run("count", "-t", path, "--add-special", stdin=b"hello")[1] == f"{len(want)}\t-\n"
+    _, out, _ = run("inspect", path)
+    assert "normalizer     prepend ▁" in out
+    assert "around a text  1 before and nothing after" in out
+
+
+def test_inspect_prints_a_split_that_may_be_copied(data):
+    pattern = digram.load(data.vocabulary("qwen3-tokenizer.json")).split
+    assert pattern in run("inspect", data.vocabulary("qwen3-tokenizer.json"))[1]
+
+
+def test_a_name_that_is_nearly_one():
+    code, _, lines = run("count", "-t", "cl100k", "vector.txt")
+    assert (code, lines[-1]) == (1, "hint: did you mean cl100k_base?")
+
+
+def test_a_pair_of_files_asks_for_its_split(tmp_path):
+    (tmp_path / "vocab.json").write_text('{"a": 0, "b": 1, "ab": 2}')
+    (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n")
+    code, _, lines = run("count", "-t", tmp_path, "vector.txt")
+    assert (code, lines[-1].startswith("hint: --split gpt2, or the regular expression")) == (1, True)

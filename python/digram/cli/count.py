@@ -20,6 +20,7 @@ __all__ = ["count"]
 @options.files(required=False)
 @options.tokenizer
 @options.allow_special
+@options.add_special
 @options.vocabulary
 @options.reading
 @options.threads
@@ -29,6 +30,7 @@ def count(
     files: tuple[str, ...],
     tok: str,
     allow_special: bool,
+    add_special: bool,
     split: str | None,
     special: tuple[str, ...],
     errors: Errors,
@@ -57,7 +59,7 @@ def count(
     rows: list[dict[str, Any]] = []
     tokens = size = documents = 0
     for batch in options.read(corpus, "counting", quiet):
-        counts = options.naming(batch, lambda texts: tokenizer.count_batch(texts, allowed, threads=threads))
+        counts = options.naming(batch, lambda texts: tokenizer.count_batch(texts, allowed, (), add_special, threads))
         for (name, text), n in zip(batch, counts, strict=True):
             tokens += n
             documents += 1

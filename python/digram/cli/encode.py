@@ -20,6 +20,7 @@ __all__ = ["encode"]
 @options.files(required=False)
 @options.tokenizer
 @options.allow_special
+@options.add_special
 @options.vocabulary
 @options.reading
 @options.threads
@@ -29,6 +30,7 @@ def encode(
     files: tuple[str, ...],
     tok: str,
     allow_special: bool,
+    add_special: bool,
     split: str | None,
     special: tuple[str, ...],
     errors: Errors,
@@ -58,7 +60,7 @@ def encode(
     if as_json:
         write('{"documents": [')
     for batch in options.read(corpus, "encoding", quiet):
-        lists = options.naming(batch, lambda texts: tokenizer.encode_batch(texts, allowed, threads=threads))
+        lists = options.naming(batch, lambda texts: tokenizer.encode_batch(texts, allowed, (), add_special, threads))
         for (name, _), ids in zip(batch, lists, strict=True):
             if as_json:
                 write(f'{between}\n {{"file": {json.dumps(name)}, "ids": {json.dumps(ids, separators=(",", ":"))}}}')

@@ -9,7 +9,7 @@ import click
 
 from digram.cli import options
 from digram.cli.messages import counted
-from digram.cli.terminal import visible, write
+from digram.cli.terminal import printable, visible, write
 
 __all__ = ["inspect"]
 
@@ -61,6 +61,9 @@ def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool
             "pattern": tokenizer.pattern,
             "split_steps": tokenizer._definition.steps,
             "split_engine": encoder.split_engine,
+            "normalizer": tokenizer._definition.normalizer,
+            "added_tokens": {token.content: token.id for token in tokenizer.added_tokens if not token.special},
+            "around_a_text": tokenizer._definition.template,
             "special_tokens": dict(specials),
             "longest": [
                 {"id": id, "bytes": lengths[id], "shown": visible(tokenizer.token_bytes(id), _SHOWN)} for id in longest
@@ -85,16 +88,26 @@ def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool
     row("alphabet", tokenizer.alphabet)
     if tokenizer.alphabet == "characters":
         row("unknown", visible(tokenizer.unknown.encode(), _SHOWN))
-    steps = tokenizer._definition.steps
+    definition = tokenizer._definition
+    for i, step in enumerate(definition.normalizer):
+        row("" if i else "normalizer", " ".join(visible(word.encode(), _SHOWN) for word in step))
+    steps = definition.steps
     if steps:
         for i, step in enumerate(steps):
             row("" if i else "split", " ".join(visible(word.encode(), _SHOWN) for word in step))
     elif tokenizer.split is None:
         row("split", "none")
     else:
-        row("split", f"{visible(tokenizer.split.encode())} ({encoder.split_engine})")
+        row("split", f"{printable(tokenizer.split)} ({encoder.split_engine})")
     row("special tokens", f"{len(specials):,}")
     tokens(sorted(specials.values()))
+    always = [token.id for token in tokenizer.added_tokens if not token.special]
+    if always:
+        row("added tokens", f"{len(always):,} that match in any text")
+        tokens(always[:_LISTED])
+    if any(definition.template):
+        before, after = (" ".join(map(str, ids)) or "nothing" for ids in definition.template)
+        row("around a text", f"{before} before and {after} after, with --add-special")
     row("longest tokens", counted(lengths[longest[0]], "byte") if longest else "none")
     tokens(longest)
     if lost:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AtLeast",
+    "add_special",
     "allow_special",
     "as_json",
     "corpus_of",
@@ -67,6 +68,11 @@ allow_special = click.option(
     "--allow-special",
     is_flag=True,
     help="Special tokens in the text become their ids: for text you trust. Without it they are ordinary text.",
+)
+add_special = click.option(
+    "--add-special",
+    is_flag=True,
+    help="Put around each text what the vocabulary's file puts there, such as <s> of Llama 2.",
 )
 tokenizer = click.option("-t", "--tokenizer", "tok", metavar="TOK", required=True, help="A file or a named encoding.")
 
@@ -156,9 +162,13 @@ def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Toke
     except FileNotFoundError:
         if path.endswith(".tiktoken"):
             raise
+        from digram.encodings import ENCODINGS
+
+        alike = [encoding for encoding in ENCODINGS if encoding.partition("_")[0] == path.partition("_")[0]]
+        made = f"`digram train ... -o {path}` makes one, or name a file that is there"
         raise CommandError(
             f"{path}: no such file or directory",
-            f"`digram train ... -o {path}` makes one, or name a file that is there",
+            f"did you mean {' or '.join(alike)}?" if alike else made,
         ) from None
     except (DigramError, OSError):
         raise
@@ -166,10 +176,10 @@ def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Toke
         if name is not None:
             raise CommandError(str(error), "--name is for a .tiktoken file, and brings all that it lacks") from None
         if split is None and not special:
-            raise CommandError(
-                str(error).partition(": give split=")[0],
-                "--name cl100k_base says it, if the file is that encoding's; else --split and --special",
-            ) from None
+            hint = "--split gpt2, or the regular expression that the model's tokenizer.json has, says it"
+            if path.endswith(".tiktoken"):
+                hint = "--name cl100k_base says it, if the file is that encoding's; else --split and --special"
+            raise CommandError(str(error).partition(": give split=")[0], hint) from None
         raise CommandError(str(error), "--split and --special are for .tiktoken files, which hold neither") from None
 
 
