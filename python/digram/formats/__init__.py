@@ -110,7 +110,7 @@ def _load_path(path: Path, given: Mapping[str, Any]) -> Tokenizer:
         if tokenizer is not None:
             return tokenizer
     read, sources = _reader(path, given)
-    return kept.kept(lambda: named(sources), read, str(path)) if _is_to_be_kept(sources) else read()
+    return kept.kept(lambda: named(sources), read, str(sources[0])) if _is_to_be_kept(sources) else read()
 
 
 # GPT-2's, for an object from token to id.
