@@ -238,3 +238,12 @@ def test_inspect_says_what_a_vocabulary_is(tmp_path):
     assert "split          gpt2 (scanner:gpt2)\n" in stdout
     assert "canonical      no: 1 token does not end in exactly its two parts\n                    300  bcd\n" in stdout
     assert stdout.endswith("missing bytes  61\n")
+
+
+def test_convert_warns_in_lines_of_its_own(tmp_path):
+    """A vocabulary that lacks most bytes is no news when what was written is read back."""
+    digram.from_token_list([b"a", b"b", b"ab"], split="gpt2").save(tmp_path / "t.json")
+    code, _, lines = run("convert", tmp_path / "t.json", "-o", tmp_path / "pair", "--to", "gpt2")
+    assert code == 0
+    assert not any("FormatWarning" in line for line in lines)
+    assert lines[-1].endswith("give the same ids in digram")

@@ -243,9 +243,7 @@ def test_a_first_line_that_digram_did_not_write(tmp_path):
     merges = tmp_path / "merges.txt"
     for version in ("#version: 0.2 split=gpt2", "#version: 0.2 split=3"):
         merges.write_text(f"{version}\na b\n")
-        with pytest.raises(
-            FormatError, match=r"line 1 of the merges of .* (is not JSON|no JSON string)"
-        ):
+        with pytest.raises(FormatError, match=r"line 1 of the merges of .* (is not JSON|no JSON string)"):
             digram.load(tmp_path)
         assert digram.load(tmp_path, split="gpt2").encode("ab") == [256]
     merges.write_text("#version: 0.2 - Trained by somebody\na b\n")

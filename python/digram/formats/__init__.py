@@ -100,6 +100,12 @@ def _is_vocabulary(path: Path) -> bool:
 def _load_path(path: Path, given: Mapping[str, Any]) -> Tokenizer:
     from digram import kept
 
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise FormatError(
+            f"{path} is a pipe or a device, which can be read once, and a vocabulary is read twice: "
+            "write it into a file, and load that"
+        )
+
     def named(sources: Iterable[Path]) -> str | None:
         return kept.key("files", map(kept.digest, sources), given)
 
