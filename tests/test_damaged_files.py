@@ -311,5 +311,5 @@ def test_line_ends_of_a_tiktoken_file(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 def test_a_pipe_is_named_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FormatError, match="pipe is a pipe or a device, .* write it into a file"):
+    with pytest.raises(FormatError, match=r"pipe is a pipe or a device, .* write it into a file"):
         digram.load(tmp_path / "pipe")
