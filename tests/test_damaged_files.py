@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 
 import pytest
 
@@ -305,3 +306,10 @@ def test_line_ends_of_a_tiktoken_file(tmp_path):
     path = tmp_path / "x.tiktoken"
     path.write_bytes(b"YQ== 0\r\nYg== 1\r\n\r\nYWI= 2")
     assert digram.load(path, split="gpt2").encode("abb") == [2, 1]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_named_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FormatError, match=r"pipe is a pipe or a device, .* write it into a file"):
+        digram.load(tmp_path / "pipe")

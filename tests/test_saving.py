@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -146,3 +147,41 @@ def test_saving_into_the_current_folder(tmp_path, monkeypatch):
     of_kind("no merges").save("t.json")
     assert Path("t.json").exists()
     assert_same(digram.load("t.json"), of_kind("no merges"))
+
+
+@pytest.mark.parametrize(
+    ("format", "first", "second"),
+    [("gpt2", "vocab.json", "merges.txt"), ("huggingface", "tokenizer.json", "tokenizer_config.json")],
+)
+@pytest.mark.parametrize("new", [True, False])
+def test_two_files_are_written_both_or_neither(tmp_path, format, first, second, new):
+    folder = tmp_path / "folder"
+    digram.train(["ab ab"], 257, split="gpt2").save(folder, format)
+    before = (folder / first).read_bytes()
+    (folder / second).unlink()
+    (folder / second).mkdir()
+    if new:
+        (folder / first).unlink()
+    with pytest.raises(IsADirectoryError):
+        digram.train(["cd cd"], 257, split="gpt2").save(folder, format)
+    assert sorted(os.listdir(folder)) == ([second] if new else sorted([first, second]))
+    assert new or (folder / first).read_bytes() == before
+
+
+@pytest.mark.parametrize("format", ["gguf", "gpt2", "huggingface", "sentencepiece", "tiktoken"])
+def test_a_warning_points_at_the_caller(tmp_path, format):
+    alphabet = "characters" if format == "sentencepiece" else "bytes"
+    special_tokens = ["<unk>", "\u2581\u2581"]
+    tok = digram.train(
+        ["ab ab"],
+        min_count=2,
+        alphabet=alphabet,
+        split=None if alphabet == "characters" else "cl100k",
+        special_tokens=special_tokens,
+        **({"unknown": "<unk>"} if alphabet == "characters" else {}),
+    )
+    if format == "huggingface":
+        tok = digram.Tokenizer(replace(tok._definition, special_tokens={"<a>": 300, "<b>": 300}))
+    with pytest.warns(digram.errors.FormatWarning) as caught:
+        tok.save(tmp_path / "out", format)
+    assert [warning.filename for warning in caught] == [__file__]

@@ -6,6 +6,7 @@ import random
 import re
 from itertools import pairwise
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -234,6 +235,17 @@ def test_streams_run_over_iterables_and_asynchronous_ones(cl100k):
         return "".join(out), [id async for id in cl100k.stream_encoder().run_async(each(text))]
 
     assert asyncio.run(both()) == (text, ids)
+
+
+def test_numbers_of_numpy_are_ids(cl100k):
+    ids = cl100k.encode_to_numpy("it’s a 👍")
+    stream = cl100k.stream_decoder()
+    assert "".join(map(stream.feed, ids)) + stream.flush() == "it’s a 👍"
+    assert "".join(cl100k.stream_decoder().run(ids)) == "it’s a 👍"
+    assert cl100k.stream_decoder().feed(ids[:1]) == "it"
+    for none in (numpy.float64(5), numpy.bool_(True), True, 5.0, None):
+        with pytest.raises(TypeError):
+            stream.feed(none)
 
 
 def test_samples_of_every_kind_come_back():

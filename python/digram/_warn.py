@@ -9,9 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Warned", "holding", "warn"]
+__all__ = ["HERE", "Warned", "holding", "warn"]
 
-Warned = tuple[str, type[Warning]]
+Warned = tuple[str, type[Warning], tuple[str, ...]]
+"""What `warn` was given."""
+
+HERE = "\0"
+"""Stands in the text of a warning where the paths go: the same source may have another path the next time."""
 
 # Where the files of digram are: a warning points to the line outside of it that set the call off.
 _PACKAGE = os.path.dirname(__file__) + os.sep
@@ -20,16 +24,16 @@ _PACKAGE = os.path.dirname(__file__) + os.sep
 _held: ContextVar[list[Warned] | None] = ContextVar("held", default=None)
 
 
-def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Warns, with the line that called digram; within `holding`, only notes it."""
+def warn(text: str, category: type[Warning] = UserWarning, *paths: str) -> None:
+    """Warns, with the line that called digram and `paths` in the place of `HERE`; within `holding`, only notes it."""
     held = _held.get()
     if held is not None:
-        held.append((text, category))
+        held.append((text, category, paths))
         return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(text, category, stacklevel=level)
+    warnings.warn(text.replace(HERE, " with ".join(paths)), category, stacklevel=level)
 
 
 @contextmanager

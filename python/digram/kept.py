@@ -32,8 +32,6 @@ MOST_BYTES = 1 << 28
 """What the folder holds at most; the files whose last use is the longest ago go first."""
 
 _SUFFIX = ".prepared"
-# Stands for the path of the source in notes, which may have another one the next time.
-_HERE = "\0"
 
 _DAY = 24 * 60 * 60
 
@@ -89,9 +87,9 @@ def _reader() -> list[object]:
 def kept(name: Callable[[], str | None], read: Callable[[], Tokenizer], where: str) -> Tokenizer:
     """The tokenizer that is kept under `name()`, or else what `read()` gives, which then is kept.
 
-    `where` is how the warnings of `read`, which come each time, call the source. Whatever is wrong with the folder, or
-    with a file in it, the tokenizer is read as if nothing were kept. Several processes and threads may do so at once.
-    Errors are those of `name` and `read`.
+    `where` is the path of the source; the warnings of `read`, which come each time, name it. Whatever is wrong with
+    the folder, or with a file in it, the tokenizer is read as if nothing were kept. Several processes and threads may
+    do so at once. Errors are those of `name` and `read`.
     """
     before = name()
     if before is None:
@@ -101,15 +99,18 @@ def kept(name: Callable[[], str | None], read: Callable[[], Tokenizer], where: s
         return tokenizer
     with holding() as warned:
         tokenizer = read()
-    notes = [[text.replace(where, _HERE), category.__name__] for text, category in warned]
     # A source that was changed meanwhile is not what `before` names.
     with suppress(OSError, RuntimeError):
-        if all(category in _CATEGORIES for _, category in notes) and name() == before:
+        if all(category.__name__ in _CATEGORIES for _, category, _ in warned) and name() == before:
             from digram import prepared
 
+            notes = [
+                [text, category.__name__, [os.path.relpath(path, where) for path in paths]]
+                for text, category, paths in warned
+            ]
             _keep(_path(before), prepared.packed(tokenizer, notes))
-    for text, category in warned:
-        warn(text, category)
+    for text, category, paths in warned:
+        warn(text, category, *paths)
     return tokenizer
 
 
@@ -121,13 +122,16 @@ def found(name: str, where: str) -> Tokenizer | None:
         path = _path(name)
         with open(path, "rb", buffering=0) as file:
             tokenizer, notes = prepared.read(file, os.fstat(file.fileno()).st_size)
-        warned = [(text.replace(_HERE, where), _CATEGORIES[category]) for text, category in notes]
+        warned = [
+            (text, _CATEGORIES[category], [os.path.normpath(os.path.join(where, path)) for path in paths])
+            for text, category, paths in notes
+        ]
     except Exception:  # OSError, RuntimeError without a home; FormatError of a damaged file, which is written anew
         return None
     with suppress(OSError):
         os.utime(path)
-    for text, category in warned:
-        warn(text, category)
+    for text, category, paths in warned:
+        warn(text, category, *paths)
     return tokenizer
 
 

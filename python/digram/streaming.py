@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from contextlib import suppress
+from operator import index
 from typing import TYPE_CHECKING
 
 from digram import _native
@@ -44,6 +46,9 @@ class StreamDecoder:
         UnknownTokenError for an id without a token: then none of `ids` was taken. With errors="strict",
         UnicodeDecodeError for bytes that are no UTF-8: they and all of `ids` are dropped, and the stream goes on.
         """
+        if not isinstance(ids, (int, list)):
+            with suppress(TypeError):  # several
+                ids = index(ids)  # type: ignore[arg-type]  # numpy's
         return self._text(self._stream.feed(ids), final=False)
 
     def flush(self) -> str:

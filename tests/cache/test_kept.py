@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import os
+import shutil
 import subprocess
 import sys
 import warnings
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 import digram
 from digram import cache, formats, kept, prepared
 from digram._warn import warn
-from digram.errors import FormatError
+from digram.errors import FormatError, FormatWarning
 from digram.formats import gpt2
 from support import huggingface as hf
 from support.kept import files
@@ -294,6 +295,30 @@ def test_warnings_come_on_a_hit_too(folder, warning_source, tmp_path, reads):
         said.append(str(caught[0].message).replace(str(path), ""))
     assert len(reads) == 1
     assert len(set(said)) == 1
+
+
+def test_a_short_path_is_not_found_in_the_words_of_a_warning(folder, warning_source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").write_bytes(warning_source.read_bytes())
+    for path in ("a", str(warning_source), "a"):
+        with pytest.warns(UserWarning, match="says 7") as caught:
+            digram.load(path)
+        assert [str(warning.message) for warning in caught] == [
+            f"added_tokens[0].id of {path} says 7, but tokenizers gives '<x>' the id 2: so does digram"
+        ]
+
+
+def test_a_warning_names_both_files_of_a_pair_on_a_hit_too(folder, tmp_path):
+    digram.train(["ab ab"], 257, split="gpt2").save(tmp_path / "v", "gpt2")
+    vocabulary = json.loads((tmp_path / "v" / "vocab.json").read_text())
+    del vocabulary["z"]
+    (tmp_path / "v" / "vocab.json").write_text(json.dumps(vocabulary))
+    shutil.copytree(tmp_path / "v", tmp_path / "w")
+    for name in ("v", "w", "w/merges.txt", "v/vocab.json"):
+        with pytest.warns(FormatWarning) as caught:
+            digram.load(tmp_path / name, split="gpt2")
+        pair = tmp_path / name[0] / "vocab.json", tmp_path / name[0] / "merges.txt"
+        assert str(caught[0].message).startswith(f"{pair[0]} with {pair[1]} has no token for 1 of the 256 bytes (0x7A)")
 
 
 def test_warnings_may_be_errors(folder, warning_source):

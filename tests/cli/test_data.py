@@ -267,3 +267,12 @@ def test_a_pair_of_files_asks_for_its_split(tmp_path):
     (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n")
     code, _, lines = run("count", "-t", tmp_path, "vector.txt")
     assert (code, lines[-1].startswith("hint: --split gpt2, or the regular expression")) == (1, True)
+
+
+def test_convert_warns_in_lines_of_its_own(tmp_path):
+    """A vocabulary that lacks most bytes is no news when what was written is read back."""
+    digram.from_token_list([b"a", b"b", b"ab"], split="gpt2").save(tmp_path / "t.json")
+    code, _, lines = run("convert", tmp_path / "t.json", "-o", tmp_path / "pair", "--to", "gpt2")
+    assert code == 0
+    assert not any("FormatWarning" in line for line in lines)
+    assert lines[-1].endswith("give the same ids in digram")

@@ -447,3 +447,19 @@ def test_damaged_files(tmp_path):
             digram.load(path).encode("ab c")
         except (FormatError, UnknownSymbolError):
             continue
+
+
+def test_two_special_tokens_of_one_id(tmp_path):
+    tok = digram.train(["ab ab"], 257, split="gpt2")
+    tok = digram.Tokenizer(replace(tok._definition, special_tokens={"<|endoftext|>": 300, "</s>": 300}))
+    with pytest.warns(FormatWarning, match=r"does not hold the special tokens \['<\|endoftext\|>'\], whose ids have"):
+        tok.save(tmp_path / "v.gguf", "gguf")
+    assert dict(digram.load(tmp_path / "v.gguf").special_tokens) == {"</s>": 300}
+
+
+def test_a_special_token_that_is_called_like_an_id_without_a_token(tmp_path):
+    tok = digram.train(["ab ab"], 257, split="gpt2")
+    tok = digram.Tokenizer(replace(tok._definition, special_tokens={"[PAD300]": 310}))
+    with pytest.raises(VocabularyError, match=r"two tokens '\[PAD300\]', the ids 310 and 300"):
+        tok.save(tmp_path / "v.gguf", "gguf")
+    assert not (tmp_path / "v.gguf").exists()

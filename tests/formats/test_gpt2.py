@@ -9,7 +9,7 @@ import pytest
 
 import digram
 from digram.definition import Definition
-from digram.errors import DigramError, FormatError, FormatWarning, VocabularyError
+from digram.errors import DigramError, FormatError, FormatWarning, PatternError, VocabularyError
 from digram.formats import gpt2
 from digram.tokenizer import Tokenizer
 from support.encodings import tiktoken_encoding
@@ -243,7 +243,7 @@ def test_a_first_line_that_digram_did_not_write(tmp_path):
     merges = tmp_path / "merges.txt"
     for version in ("#version: 0.2 split=gpt2", "#version: 0.2 split=3"):
         merges.write_text(f"{version}\na b\n")
-        with pytest.raises(FormatError, match=r"line 1 .*names a split that is no JSON string"):
+        with pytest.raises(FormatError, match=r"line 1 of the merges of .* (is not JSON|no JSON string)"):
             digram.load(tmp_path)
         assert digram.load(tmp_path, split="gpt2").encode("ab") == [256]
     merges.write_text("#version: 0.2 - Trained by somebody\na b\n")
@@ -373,3 +373,32 @@ def test_no_warning_where_nothing_is_lost(tmp_path, tok):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tok.save(tmp_path, "gpt2")
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "version", "message"),
+    [
+        ('{"a": 0, "b": 1, "ab": 2, "\\ud800": 3}', '"gpt2"', r"it holds '\\ud800', half a pair of surrogates"),
+        ('{"a": 0, "b": 1, "ab": 2, "": 3}', '"gpt2"', "vocab.json .* special token must not be the empty string"),
+        ('{"a": 0, "b": 1, "ab": 2147483648}', '"gpt2"', "no number from 0 to 2.31 - 1"),
+        ('{"a": 0, "b": 1, "ab": 2147483647}', '"gpt2"', "vocab.json .* out of range"),
+        ('{"a": 0, "b": 1, "ab": 2}', '"\\ud800"', r"the split in line 1 .* it holds '\\ud800'"),
+        ('{"a": 0, "b": 1, "ab": 2}', "[" * 100_000, "the split in line 1 .* nested too deeply"),
+        ('{"a": 0, "b": 1, "ab": 2}', "7", "names a split that is no JSON string: '7'"),
+        ('{"a": 0, "b": 1, "ab": 2}', '"(a"', "line 1 of the merges .* names no split: the split pattern"),
+        ('{"a": 0, "b": 1, "ab": 2}', '"gpt3"', "line 1 of the merges .* names no split: 'gpt3' is no named split"),
+    ],
+)
+def test_a_pair_that_is_wrong_is_named(tmp_path, vocabulary, version, message):
+    (tmp_path / "vocab.json").write_text(vocabulary)
+    (tmp_path / "merges.txt").write_text(f"#version: 0.2 split={version}\na b\n")
+    with pytest.raises(FormatError, match=message):
+        digram.load(tmp_path)
+
+
+def test_what_is_given_is_not_a_fault_of_the_file(tmp_path):
+    digram.train(["ab ab"], 257, split="gpt2").save(tmp_path, "gpt2")
+    with pytest.raises(PatternError):
+        digram.load(tmp_path, split="(a")
+    with pytest.raises(VocabularyError):
+        digram.load(tmp_path, special_tokens={"<x>": 97})

@@ -155,3 +155,25 @@ def test_values_of_wrong_types_never_give_anything_but_errors(tmp_path):
             path.write_text(json.dumps(broken))
             with contextlib.suppress(DigramError, UserWarning):
                 digram.load(path).encode("ab 12")
+
+
+@pytest.mark.parametrize("half", ['"\\ud800"', '"x\\uDFFFy"', '"\\ude00\\ud83d"'])
+def test_half_a_pair_of_surrogates_is_no_text(tmp_path, half):
+    """Nor in tokenizers, wherever in the file it is."""
+    text = json.dumps(BASE)
+    for place in ('"<s>"', '"a"', '"a b"'):
+        assert place in text
+        (tmp_path / "t.json").write_text(text.replace(place, half))
+        with pytest.raises(FormatError, match=r"half a pair of surrogates"):
+            digram.load(tmp_path / "t.json")
+    (tmp_path / "t.json").write_text(text.replace('"<s>"', '"\\ud83d\\ude00"'))
+    assert dict(digram.load(tmp_path / "t.json").special_tokens) == {"😀": 3}
+
+
+@pytest.mark.parametrize("opening", ["(", "(?:", "["])
+def test_a_pattern_that_is_nested_too_deeply(tmp_path, opening):
+    closing = "]" if opening == "[" else ")"
+    file = {**BASE, "pre_tokenizer": split(opening * 5000 + "a" + closing * 5000)}
+    (tmp_path / "t.json").write_text(json.dumps(file))
+    with pytest.raises(FormatError, match=r"nested|nests|NFA|too|does not compile"):
+        digram.load(tmp_path / "t.json")

@@ -1,6 +1,7 @@
 """SentencePiece models of type BPE, trained here, as SentencePiece itself encodes and decodes with them."""
 
 import io
+import struct
 from random import Random
 
 import pytest
@@ -119,6 +120,9 @@ def test_a_trained_vocabulary(tmp_path, oracle, unknown):
     if unknown == "<unk>":
         with pytest.warns(FormatWarning, match="unknown characters in a row is '<unk>': here they are one"):
             ours.save(path, "sentencepiece")
+    elif unknown == "error":
+        with pytest.warns(FormatWarning, match="that an unknown character is an error: here it is '<unk>'"):
+            ours.save(path, "sentencepiece")
     else:
         ours.save(path, "sentencepiece")
     theirs, again = sentencepiece.SentencePieceProcessor(model_file=str(path)), digram.load(path)
@@ -209,6 +213,53 @@ def test_what_is_not_supported_is_refused(tmp_path):
         path = train(tmp_path / "m.model", **options)
         with pytest.raises(FormatError, match=expected):
             digram.load(path)
+
+
+def field(number, value):
+    """A field of a protocol buffer message that is shorter than 128 bytes, or a number below 128."""
+    if isinstance(value, int):
+        return bytes([number << 3, value])
+    return bytes([number << 3 | 2, len(value)]) + value
+
+
+def model(*pieces, back=b""):
+    """A model of these (text, score, type) behind an unknown piece and "a" and "b"."""
+    rows = [("<unk>", 0, 2), ("a", -10, 1), ("b", -11, 1), *pieces]
+    falls_back = any(type == 6 for _, _, type in pieces)
+    return b"".join(
+        [
+            *(
+                field(1, field(1, text.encode()) + b"\x15" + struct.pack("<f", score) + field(3, type))
+                for text, score, type in rows
+            ),
+            field(2, field(3, 2) + b"\x98\x02" + bytes([falls_back])),  # field 35: byte_fallback
+            field(3, field(3, 0)),
+            field(5, field(2, back)),
+        ]
+    )
+
+
+def test_what_sentencepiece_does_not_load_is_refused(tmp_path):
+    """But for a score that is no number, which it loads, and orders as it comes."""
+    path = tmp_path / "m.model"
+    lower_case = [(f"<0x{byte:02x}>", 0, 6) for byte in range(256)]
+    for data, expected in (
+        (model(("ab", -1, 1), ("ab", -2, 1)), r"pieces\[4\] of .* is 'ab', as pieces\[3\] is"),
+        (model(("a", -1, 3)), r"pieces\[3\] of .* is 'a', as pieces\[1\] is"),
+        (model(("a", -1, 4)), r"pieces\[3\] of .* is 'a', as pieces\[1\] is"),
+        (model(("<u>", 0, 2)), r"pieces\[3\].type of .* is UNKNOWN, as that of pieces\[0\] is"),
+        (model(*lower_case), r"pieces\[13\] of .* is a byte piece, but its text is '<0x0a>'"),
+        (model(back=b"\x04\0\0\0abcd"), "denormalizer_spec.precompiled_charsmap of .* must be empty"),
+        (model(("ab", float("nan"), 1)), r"pieces\[3\].score of .* is no number"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(FormatError, match=expected):
+            digram.load(path)
+        if "number" not in expected:
+            with pytest.raises(RuntimeError):
+                sentencepiece.SentencePieceProcessor(model_file=str(path))
+    path.write_bytes(model(("ab", -1, 1)))
+    assert digram.load(path).encode("ab") == sentencepiece.SentencePieceProcessor(model_file=str(path)).encode("ab")
 
 
 def test_damaged_files_are_errors(tmp_path):

@@ -100,6 +100,12 @@ def _is_vocabulary(path: Path) -> bool:
 def _load_path(path: Path, given: Mapping[str, Any]) -> Tokenizer:
     from digram import kept
 
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise FormatError(
+            f"{path} is a pipe or a device, which can be read once, and a vocabulary is read twice: "
+            "write it into a file, and load that"
+        )
+
     def named(sources: Iterable[Path]) -> str | None:
         return kept.key("files", map(kept.digest, sources), given)
 
@@ -110,7 +116,7 @@ def _load_path(path: Path, given: Mapping[str, Any]) -> Tokenizer:
         if tokenizer is not None:
             return tokenizer
     read, sources = _reader(path, given)
-    return kept.kept(lambda: named(sources), read, str(path)) if _is_to_be_kept(sources) else read()
+    return kept.kept(lambda: named(sources), read, str(sources[0])) if _is_to_be_kept(sources) else read()
 
 
 # GPT-2's, for an object from token to id.

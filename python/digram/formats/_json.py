@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -10,6 +11,9 @@ from typing import Any, NoReturn
 from digram.errors import FormatError
 
 __all__ = ["Node", "parse", "read"]
+
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def read(path: Path, kind: str) -> Any:
@@ -23,7 +27,14 @@ def parse(data: bytes, where: str, kind: str) -> Any:
     FormatError says that `where` is not UTF-8 or not JSON, and at which place, or why it is no `kind`.
     """
     try:
-        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once)
+        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once)
+        if _SURROGATE.search(data):
+            json.dumps(value, ensure_ascii=False).encode()  # pairs are joined, which leaves the halves
+        return value
+    except UnicodeEncodeError as error:
+        raise FormatError(
+            f"{where} is no {kind}: it holds {error.object[error.start]!r}, half a pair of surrogates, which is no text"
+        ) from None
     except UnicodeDecodeError as error:
         raise FormatError(f"{where} is not UTF-8 at byte {error.start}: it is damaged, or no {kind}") from None
     except json.JSONDecodeError as error:

@@ -18,7 +18,6 @@ import hashlib
 import json
 import os
 import re
-import warnings
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -26,8 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from digram import patterns
+from digram._warn import warn
 from digram.definition import Definition, special_ids
-from digram.errors import FormatError, FormatWarning, MissingVocabularyError, VocabularyError
+from digram.errors import FormatError, FormatWarning, MissingVocabularyError, PatternError, VocabularyError
 from digram.files import written_whole
 from digram.formats import _json
 from digram.formats.limits import check_plain, flagged, warn_of_missing_bytes
@@ -130,7 +130,7 @@ def load(
     vocabulary, merges = pair_of(Path(path))
     where = f"{vocabulary} with {merges}"
     tokenizer = read(merges.read_bytes(), vocabulary.read_bytes(), where, split=split, special_tokens=special_tokens)
-    warn_of_missing_bytes(tokenizer, where)
+    warn_of_missing_bytes(tokenizer, vocabulary, merges)
     return tokenizer
 
 
@@ -144,7 +144,8 @@ def read(
 ) -> Tokenizer:
     """As `load`, of what the two files hold; `where` names them in messages."""
     lines = _lines(merges, where)
-    split = checked(_split_of(lines, where) if split is None else split)
+    given = split is not None
+    split = checked(split) if given else _split_of(lines, where)
     ids = _ids(vocabulary, where)
     base = {CHARACTER_OF[byte]: bytes([byte]) for byte in _ORDER if CHARACTER_OF[byte] in ids}
     spelling = dict(base)
@@ -171,7 +172,16 @@ def read(
     tokens = {ids[token]: value for token, value in spelling.items()}
     if len(tokens) != len(spelling):
         raise FormatError(f"the vocabulary of {where} gives two tokens the same id")
-    return _tokenizer(where, tokens, flat, made, split, specials)
+    try:
+        return _tokenizer(where, tokens, flat, made, split, specials)
+    except PatternError as error:
+        if given:
+            raise
+        raise FormatError(f"line 1 of the merges of {where} names no split: {error}") from error
+    except VocabularyError as error:
+        if special_tokens:
+            raise
+        raise FormatError(f"{where} hold a vocabulary that is none: {error}") from error
 
 
 def _tokenizer(
@@ -212,7 +222,7 @@ def _ids(data: bytes, where: str) -> dict[str, int]:
     for token, id in ids.items():
         if type(id) is not int or not 0 <= id < 1 << 31:
             raise FormatError(
-                f"the vocabulary of {where} gives {token!r} the id {id!r:.60}, which is no number from 0 on"
+                f"the vocabulary of {where} gives {token!r} the id {id!r:.60}, which is no number from 0 to 2^31 - 1"
             )
     return ids
 
@@ -234,12 +244,12 @@ def _lines(data: bytes, where: str) -> list[str]:
 def _split_of(lines: list[str], where: str) -> str | None:
     """The split that digram wrote into the first line, or GPT-2's where the merges are; ValueError for any other."""
     if written := _SPLIT.fullmatch(lines[0]):
-        try:
-            split = json.loads(written[1])
-        except json.JSONDecodeError:
-            split = 0
+        split = _json.parse(written[1].encode(), f"the split in line 1 of the merges of {where}", "split")
         if split is None or isinstance(split, str):
-            return split
+            try:
+                return checked(split)
+            except PatternError as error:
+                raise FormatError(f"line 1 of the merges of {where} names no split: {error}") from error
         raise FormatError(f"line 1 of the merges of {where} names a split that is no JSON string: {written[1][:60]!r}")
     if _are_gpt2s(lines[1:]):
         return "gpt2"
@@ -317,14 +327,13 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
             ids[written] = id
     for file in (vocabulary, merges):
         file.parent.mkdir(parents=True, exist_ok=True)
-    with written_whole(vocabulary) as text:
-        json.dump(dict(sorted(ids.items(), key=lambda item: item[1])), text)
     lines = [f"{spelt[left]} {spelt[right]}" for left, right in pairs]
     as_gpt2 = tokenizer.pattern in (patterns.GPT2, _TIKTOKENS_GPT2)
     # GPT-2's own files come back byte for byte, and say which split they have by what they are.
     version = _VERSION if as_gpt2 and _are_gpt2s(lines) else f"{_VERSION} split={json.dumps(tokenizer.split)}"
-    with written_whole(merges) as text:
-        text.writelines(f"{line}\n" for line in [version, *lines])
+    with written_whole(vocabulary) as text, written_whole(merges) as list_of_merges:  # both, or the old ones stay
+        json.dump(dict(sorted(ids.items(), key=lambda item: item[1])), text)
+        list_of_merges.writelines(f"{line}\n" for line in [version, *lines])
     left_out = flagged(tokenizer._definition)
     if not as_gpt2:
         left_out.append(
@@ -336,7 +345,7 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
             f"the special tokens {lost}, which would be read as others: give special_tokens= when it is loaded"
         )
     if left_out:
-        warnings.warn(f"{vocabulary} and {merges} do not hold {'; nor '.join(left_out)}", FormatWarning, stacklevel=3)
+        warn(f"{vocabulary} and {merges} do not hold {'; nor '.join(left_out)}", FormatWarning)
 
 
 # GPT-2's pattern as tiktoken spells it: it cuts every text alike.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from digram._warn import warn
+from digram._warn import HERE, warn
 from digram.definition import Definition
 from digram.errors import FormatWarning, VocabularyError
 
@@ -14,15 +15,16 @@ if TYPE_CHECKING:
 __all__ = ["check_plain", "flagged", "warn_of_missing_bytes"]
 
 
-def warn_of_missing_bytes(tokenizer: Tokenizer, where: str) -> None:
+def warn_of_missing_bytes(tokenizer: Tokenizer, *paths: Path) -> None:
     """A warning that a byte-level vocabulary has no token for some bytes: a text that holds one will raise."""
     missing = tokenizer._encoder.missing_bytes()
     if missing:
         some = ", ".join(f"0x{byte:02X}" for byte in missing[:3])
         warn(
-            f"{where} has no token for {len(missing)} of the 256 bytes ({some}{' ...' if len(missing) > 3 else ''}): "
+            f"{HERE} has no token for {len(missing)} of the 256 bytes ({some}{' ...' if len(missing) > 3 else ''}): "
             "a text that holds one raises UnknownSymbolError when it is encoded",
             FormatWarning,
+            *map(str, paths),
         )
 
 

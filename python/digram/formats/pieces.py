@@ -6,10 +6,12 @@ equals. Characters without a piece become byte pieces, or one unknown piece a ru
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import isnan
 from pathlib import Path
 
 from digram.definition import NO_ID, AddedToken, Definition, Step
@@ -34,6 +36,8 @@ __all__ = [
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 
 MARK = "\u2581"
+
+_BYTE = re.compile("<0x([0-9A-F]{2})>")
 
 Piece = tuple[str, float, int]
 """Text, score, type."""
@@ -95,6 +99,12 @@ def definition_of(pieces: Sequence[Piece | None], flags: Flags, path: Path, *, c
     """
     there = [(id, *piece) for id, piece in enumerate(pieces) if piece is not None]
     normal = {text: (id, score) for id, text, score, kind in there if kind == NORMAL}
+    first: dict[str, int] = {}
+    for id, text, score, _ in there:
+        if first.setdefault(text, id) != id:
+            raise FormatError(f"pieces[{id}] of {path} is {text!r}, as pieces[{first[text]}] is")
+        if isnan(score):
+            raise FormatError(f"pieces[{id}].score of {path} is no number ({text!r})")
     byte_ids = [NO_ID] * 256
     specials: dict[str, int] = {}
     added: list[AddedToken] = []
@@ -113,6 +123,8 @@ def definition_of(pieces: Sequence[Piece | None], flags: Flags, path: Path, *, c
                 added.append(token)
         elif kind != NORMAL:
             specials[text] = id
+            if kind == UNKNOWN and unknown is not None:
+                raise FormatError(f"pieces[{id}].type of {path} is UNKNOWN, as that of pieces[{unknown}] is")
             unknown = id if kind == UNKNOWN else unknown
     if NO_ID in byte_ids and len(set(byte_ids)) > 1:
         raise FormatError(f"{path} has byte pieces, but not all 256: digram reads no such models")
@@ -143,12 +155,10 @@ def definition_of(pieces: Sequence[Piece | None], flags: Flags, path: Path, *, c
 
 
 def _byte(text: str, id: int, path: Path) -> int:
-    try:
-        if len(text) != 6 or text[:3] != "<0x" or text[5] != ">":
-            raise ValueError
-        return int(text[3:5], 16)
-    except ValueError:
-        raise FormatError(f"pieces[{id}] of {path} is a byte piece, but its text is {text!r}") from None
+    found = _BYTE.fullmatch(text)
+    if found is None:
+        raise FormatError(f"pieces[{id}] of {path} is a byte piece, but its text is {text!r}")
+    return int(found[1], 16)
 
 
 def _user_defined(text: str, id: int, flags: Flags, cut_first: bool, path: Path) -> AddedToken | None:
@@ -204,6 +214,8 @@ def pieces_of(tokenizer: Tokenizer, format: str, *, cut_first: bool = False) -> 
     unknown = _unknown(definition)
     if unknown is not None:
         kinds[unknown] = UNKNOWN
+        if definition.unknown == "error" and definition.unknown_id is None and BYTE not in kinds.values():
+            lost.append(f"that an unknown character is an error: here it is {spelt[unknown]!r}")
         if not (definition.fuse_unknown or BYTE in kinds.values() or definition.unknown == "error"):
             lost.append(f"that each of several unknown characters in a row is {spelt[unknown]!r}: here they are one")
     order = _order(tokenizer, format)

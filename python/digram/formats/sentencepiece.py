@@ -25,10 +25,10 @@ from __future__ import annotations
 
 import os
 import struct
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from digram._warn import warn
 from digram.definition import Definition
 from digram.errors import DigramError, FormatError, FormatWarning, VocabularyError
 from digram.files import whole_file
@@ -87,7 +87,7 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
         file.writelines(_bytes(1, _written(piece)) for piece in found.pieces)
         file.write(_bytes(2, trainer) + _bytes(3, normalizer))
     if found.lost:
-        warnings.warn(f"{Path(path)} does not hold {'; nor '.join(found.lost)}", FormatWarning, stacklevel=3)
+        warn(f"{Path(path)} does not hold {'; nor '.join(found.lost)}", FormatWarning)
 
 
 def _written(piece: Piece) -> bytes:
@@ -155,8 +155,9 @@ def _definition(data: bytes, path: Path) -> Definition:
     pieces: list[Piece] = []
     trainer: dict[int, int | bytes] = {}
     normalizer: dict[int, int | bytes] = {}
+    denormalizer: dict[int, int | bytes] = {}
     for number, value in _fields(data, path):
-        if number not in (1, 2, 3):
+        if number not in (1, 2, 3, 5):
             continue
         if not isinstance(value, bytes):
             raise FormatError(f"{path} is no SentencePiece model: field {number} is a number")
@@ -164,15 +165,18 @@ def _definition(data: bytes, path: Path) -> Definition:
             pieces.append(_piece(_message(value, path), len(pieces), path))
         elif number == 2:
             trainer = _message(value, path)
-        else:
+        elif number == 3:
             normalizer = _message(value, path)
+        else:
+            denormalizer = _message(value, path)
     if trainer.get(3, 1) != _BPE:
         name = {1: "unigram", 3: "word", 4: "char"}.get(_int(trainer, 3, 1, path), "unknown")
         raise FormatError(f"trainer_spec.model_type of {path} must be BPE, not {name}: digram reads no other one")
-    if normalizer.get(2, b""):
-        raise FormatError(
-            f"normalizer_spec.precompiled_charsmap of {path} must be empty: digram reads no table of rules"
-        )
+    for name, spec in (("normalizer", normalizer), ("denormalizer", denormalizer)):
+        if spec.get(2, b""):
+            raise FormatError(
+                f"{name}_spec.precompiled_charsmap of {path} must be empty: digram reads no table of rules"
+            )
     prefix, collapse, escape = (bool(_int(normalizer, field, 1, path)) for field in (3, 4, 5))
     flags = Flags(prefix, collapse, escape, suffix=bool(_int(trainer, 24, 0, path)))
     return definition_of(pieces, flags, path)

@@ -6,13 +6,13 @@ import base64
 import binascii
 import os
 import re
-import warnings
 from array import array
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+from digram._warn import warn
 from digram.definition import Definition, special_ids
 from digram.errors import FormatError, FormatWarning, VocabularyError
 from digram.files import whole_file
@@ -50,7 +50,7 @@ def load(
             'or name=, a named encoding such as "cl100k_base"'
         )
     tokenizer = read(Path(path).read_bytes(), str(Path(path)), split=split, special_tokens=special_tokens)
-    warn_of_missing_bytes(tokenizer, str(Path(path)))
+    warn_of_missing_bytes(tokenizer, Path(path))
     return tokenizer
 
 
@@ -102,11 +102,10 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
     left_out += [f"{len(tokenizer.special_tokens)} special tokens"] if tokenizer.special_tokens else []
     left_out += flagged(tokenizer._definition)
     if left_out:
-        warnings.warn(
+        warn(
             f"{Path(path)} does not hold {' nor '.join(left_out)}, for which a .tiktoken file has no place: "
             "give split= and special_tokens= when it is loaded",
             FormatWarning,
-            stacklevel=3,
         )
 
 

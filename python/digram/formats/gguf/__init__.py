@@ -27,13 +27,13 @@ its lengths and needs numpy, and the keys of a vocabulary take little code. File
 from __future__ import annotations
 
 import os
-import warnings
 from array import array
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 from digram import patterns
+from digram._warn import warn
 from digram.definition import AddedToken, Definition
 from digram.errors import DigramError, FormatError, FormatWarning, VocabularyError
 from digram.formats.gguf import container, splits
@@ -286,7 +286,7 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
     container.write(path, {"general.architecture": architecture, **keys})
     lost += flagged(replace(definition, template=((), ())))
     if lost:
-        warnings.warn(f"{Path(path)} does not hold {'; nor '.join(lost)}", FormatWarning, stacklevel=3)
+        warn(f"{Path(path)} does not hold {'; nor '.join(lost)}", FormatWarning)
 
 
 # What other programs choose a reader of the vocabulary by.
@@ -315,12 +315,16 @@ def _of_byte_level(tokenizer: Tokenizer) -> tuple[dict[str, Value], list[str]]:
     merged = {id for pair in pairs for id in pair}
     marked = {id: (marker, CONTROL) for marker, id in tokenizer.special_tokens.items()}
     marked |= {token.id: (token.content, USER_DEFINED) for token in definition.added_tokens if not token.special}
+    aliases = [marker for marker, id in tokenizer.special_tokens.items() if marked[id][0] != marker]
+    if aliases:
+        lost.append(f"the special tokens {aliases}, whose ids have another name")
     for id, (marker, type) in marked.items():
         if id in merged and texts[id] != marker:
             raise VocabularyError(f"a GGUF file cannot hold {marker!r}, which is an added token and made by merges too")
         texts[id], types[id] = marker, type
     n = tokenizer.n_vocab
     first: dict[str, int] = {}
+    texts |= {id: _hole(id) for id in range(n) if id not in texts}
     for id, text in texts.items():
         if not text or first.setdefault(text, id) != id:
             which = f"two tokens {text!r}, the ids {first[text]} and {id}" if text else f"an empty token, the id {id}"
@@ -328,7 +332,7 @@ def _of_byte_level(tokenizer: Tokenizer) -> tuple[dict[str, Value], list[str]]:
     return {
         "model": "gpt2",
         "pre": pre,
-        "tokens": [texts.get(id, _hole(id)) for id in range(n)],
+        "tokens": [texts[id] for id in range(n)],
         "token_type": Signed(array("i", (types.get(id, UNUSED) for id in range(n)))),
         "merges": merges,
     }, lost

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from digram._warn import warn
+from digram._warn import HERE, warn
 from digram.definition import FLAGS, AddedToken
 from digram.formats._json import Node
 
@@ -46,8 +46,10 @@ def read(root: Node, vocab: Mapping[str, int]) -> list[AddedToken]:
             node["id"].refuse(f"of {content!r} comes out as {id}, which another token has")
         if id != stated:
             warn(
-                f"{node.where}.id of {root.path} says {stated}, but tokenizers gives {content!r} the id {id}: "
-                "so does digram"
+                f"{node.where}.id of {HERE} says {stated}, but tokenizers gives {content!r} the id {id}: "
+                "so does digram",
+                UserWarning,
+                str(root.path),
             )
         found[content] = AddedToken(content=content, id=id, **flags)
     return list(found.values())

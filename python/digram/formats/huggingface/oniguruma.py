@@ -30,7 +30,12 @@ __all__ = ["is_common", "spelt"]
 def spelt(pattern: str) -> str:
     """The pattern in Oniguruma's spelling. VocabularyError names what has another meaning there, or none."""
     reading = _Reading(pattern)
-    whole = reading.alternatives(_Scope())
+    try:
+        whole = reading.alternatives(_Scope())
+    except RecursionError:
+        raise VocabularyError(
+            f"tokenizer.json cannot hold the split {pattern[:60]!r} ..., which is nested too deeply"
+        ) from None
     if reading.at < len(pattern):
         reading.refuse(pattern[reading.at], "which closes nothing")
     if whole.least == 0:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TextIO
 
+from digram._warn import warn
 from digram.definition import Definition, Step
 from digram.errors import FormatWarning
 from digram.files import written_whole
@@ -63,15 +64,16 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
     alone = path.name.endswith(".json") and not path.is_dir()
     if not alone:
         path.mkdir(parents=True, exist_ok=True)
-    with written_whole(path if alone else path / "tokenizer.json") as file:
+    with ExitStack() as files:  # both, or the old ones stay
+        file = files.enter_context(written_whole(path if alone else path / "tokenizer.json"))
         _write(file, value, written)
-    if not alone:
-        with written_whole(path / "tokenizer_config.json") as file:
+        if not alone:
+            file = files.enter_context(written_whole(path / "tokenizer_config.json"))
             json.dump(config.of(definition, written.added_tokens, written.unknown), file, ensure_ascii=False, indent=2)
             file.write("\n")
     left_out = [*written.left_out, *lost]
     if left_out:
-        warnings.warn(f"{path} does not hold {'; nor '.join(left_out)}", FormatWarning, stacklevel=4)
+        warn(f"{path} does not hold {'; nor '.join(left_out)}", FormatWarning)
 
 
 def _decoder(definition: Definition, written: vocabulary.Written) -> tuple[tuple[Step, ...], list[str]]:
