@@ -5,7 +5,19 @@ from typing import Any, final
 
 from typing_extensions import Buffer
 
-__all__ = ["Allowed", "Encoder", "Markers", "PieceCounts", "StreamDecoder", "StreamEncoder", "train"]
+__all__ = [
+    "Allowed",
+    "Encoder",
+    "Markers",
+    "PieceCounts",
+    "StreamDecoder",
+    "StreamEncoder",
+    "from_list",
+    "from_merges",
+    "from_pairs",
+    "from_ranks",
+    "train",
+]
 
 @final
 class Allowed:
@@ -21,61 +33,6 @@ class Markers:
 class Encoder:
     """A frozen tokenizer."""
 
-    @staticmethod
-    def from_merges(
-        merges: Buffer,
-        *,
-        characters: str | None = None,
-        unknown_id: int | None = None,
-        first_byte_id: int | None = None,
-        specials: Sequence[tuple[str, int]] = ...,
-        split: str | None = None,
-        found: tuple[Buffer, Buffer, Buffer] | None = None,
-    ) -> Encoder: ...
-    @staticmethod
-    def from_ranks(
-        tokens: bytes,
-        ends: Buffer,
-        ids: Buffer,
-        *,
-        specials: Sequence[tuple[str, int]] = ...,
-        split: str | None = None,
-        found: tuple[Buffer, Buffer, Buffer] | None = None,
-    ) -> Encoder: ...
-    @staticmethod
-    def from_list(
-        tokens: bytes,
-        ends: Buffer,
-        characters: bool,
-        *,
-        unknown_id: int | None = None,
-        specials: Sequence[tuple[str, int]] = ...,
-        split: str | None = None,
-        found: tuple[Buffer, Buffer, Buffer] | None = None,
-    ) -> Encoder: ...
-    @staticmethod
-    def from_pairs(
-        tokens: bytes,
-        ends: Buffer,
-        ids: Buffer,
-        merges: Buffer,
-        ranked: Buffer,
-        *,
-        characters: bool = False,
-        whole: bool = False,
-        byte_ids: Sequence[int] | None = None,
-        unknown_id: int | None = None,
-        fuse_unknown: bool = False,
-        specials: Sequence[tuple[str, int]] = ...,
-        split: str | None = None,
-        steps: Sequence[Sequence[str]] = ...,
-        normalizer: Sequence[Sequence[str]] = ...,
-        byte_characters: bool = False,
-        added: Sequence[tuple[str, int, str]] = ...,
-        decoder: Sequence[Sequence[str]] = ...,
-        template: tuple[Sequence[int], Sequence[int]] = ...,
-        found: tuple[Buffer, Buffer, Buffer] | None = None,
-    ) -> Encoder: ...
     def allow(self, markers: Sequence[str] | None = None) -> Allowed: ...
     def encode(
         self,
@@ -197,3 +154,54 @@ def train(
     max_token_length: int | None,
     progress: Callable[[int, int | None, int], Any] | None,
 ) -> tuple[str | None, bytearray, bytearray, bool]: ...
+def from_merges(
+    merges: Buffer,
+    *,
+    characters: str | None = None,
+    unknown_id: int | None = None,
+    first_byte_id: int | None = None,
+    specials: Sequence[tuple[str, int]] = ...,
+    split: str | None = None,
+    found: tuple[Buffer, Buffer, Buffer] | None = None,
+) -> Encoder: ...
+def from_ranks(
+    tokens: bytes,
+    ends: Buffer,
+    ids: Buffer,
+    *,
+    specials: Sequence[tuple[str, int]] = ...,
+    split: str | None = None,
+    found: tuple[Buffer, Buffer, Buffer] | None = None,
+) -> Encoder: ...
+def from_list(
+    tokens: bytes,
+    ends: Buffer,
+    characters: bool,
+    *,
+    unknown_id: int | None = None,
+    specials: Sequence[tuple[str, int]] = ...,
+    split: str | None = None,
+    found: tuple[Buffer, Buffer, Buffer] | None = None,
+) -> Encoder: ...
+def from_pairs(
+    tokens: bytes,
+    ends: Buffer,
+    ids: Buffer,
+    merges: Buffer,
+    ranked: Buffer,
+    *,
+    characters: bool = False,
+    whole: bool = False,
+    byte_ids: Sequence[int] | None = None,
+    unknown_id: int | None = None,
+    fuse_unknown: bool = False,
+    specials: Sequence[tuple[str, int]] = ...,
+    split: str | None = None,
+    steps: Sequence[Sequence[str]] = ...,
+    normalizer: Sequence[Sequence[str]] = ...,
+    byte_characters: bool = False,
+    added: Sequence[tuple[str, int, str]] = ...,
+    decoder: Sequence[Sequence[str]] = ...,
+    template: tuple[Sequence[int], Sequence[int]] = ...,
+    found: tuple[Buffer, Buffer, Buffer] | None = None,
+) -> Encoder: ...

@@ -194,7 +194,7 @@ class Definition:
                 )
         if self.kind == "merges":
             characters = self.alphabet == "characters"
-            return _native.Encoder.from_merges(
+            return _native.from_merges(
                 triples(self.merges, self.first_merge),
                 characters=self.characters if characters else None,
                 unknown_id=unknown_id,
@@ -206,7 +206,7 @@ class Definition:
         tokens = Tokens.of(self.tokens)
         joined, ends = tokens.joined, tokens.ends
         if self.kind == "pairs":
-            return _native.Encoder.from_pairs(
+            return _native.from_pairs(
                 joined,
                 ends,
                 self.ids,
@@ -228,12 +228,10 @@ class Definition:
                 found=found,
             )
         if self.kind == "ranks":
-            return _native.Encoder.from_ranks(
-                joined, ends, self.ids, specials=specials, split=self.pattern, found=found
-            )
+            return _native.from_ranks(joined, ends, self.ids, specials=specials, split=self.pattern, found=found)
         if self.unknown == "bytes":
             raise VocabularyError('unknown="bytes" needs byte tokens, which an ordered token list does not have')
-        return _native.Encoder.from_list(
+        return _native.from_list(
             joined,
             ends,
             self.alphabet == "characters",

@@ -134,8 +134,12 @@ impl StreamEncoder {
             ));
         }
         let bytes = text.bytes();
-        let held = py.detach(|| locked(&self.state).0.held().len());
-        self.run(py, held + bytes.len(), |encoder, state, out, stop| {
+        // Where a text is kept whole until its end, a part is soon taken however much there is.
+        let size = match self.encoder.get().0.settles_nothing(options) {
+            true => 0,
+            false => bytes.len() + py.detach(|| locked(&self.state).0.held().len()),
+        };
+        self.run(py, size, |encoder, state, out, stop| {
             encoder.encode_next(state, bytes, options, characters, out, stop)
         })
     }

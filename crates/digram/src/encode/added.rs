@@ -93,6 +93,11 @@ impl Matcher {
         self.automaton.find(text, from).map(|(range, which)| (range, self.tokens[which].id))
     }
 
+    /// Whether there is nothing to find.
+    pub(super) fn is_empty(&self) -> bool {
+        self.automaton.is_empty()
+    }
+
     /// See [`SpecialMatcher::may_begin`].
     pub(super) fn may_begin(&self, text: &[u8], from: usize) -> usize {
         self.automaton.may_begin(text, from)

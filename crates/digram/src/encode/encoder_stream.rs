@@ -87,6 +87,12 @@ impl Encoder {
         }
     }
 
+    /// Whether no part of a text is settled before its end, so that [`Self::encode_next`] only keeps what it is given.
+    pub fn settles_nothing(&self, options: Options) -> bool {
+        let allowed = options.allowed.unwrap_or(&self.always);
+        !self.keeps_text(allowed) || (!self.splitter.has_cuts() && allowed.before.is_empty())
+    }
+
     /// Appends the ids of what was held back: no text follows. The stream begins anew.
     ///
     /// # Errors
@@ -215,6 +221,17 @@ mod tests {
             let mut whole = Vec::new();
             let whole = encoder.encode(&text, options, &mut whole, &|| false).map(|()| whole);
             prop_assert_eq!(in_parts(&encoder, &parts, options), whole);
+        }
+    }
+
+    #[test]
+    fn what_never_settles_is_known_before() {
+        let all = encoder(None);
+        for (pattern, nothing) in [(Some(GPT2), false), (None, true), (Some(r"\S+|\s+"), true)] {
+            let encoder = encoder(pattern);
+            assert_eq!(encoder.settles_nothing(Options::default()), nothing);
+            let options = Options { allowed: Some(all.all_specials()), ..Options::default() };
+            assert!(!encoder.settles_nothing(options));
         }
     }
 

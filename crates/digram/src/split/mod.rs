@@ -119,6 +119,11 @@ impl Splitter {
         matches!(self.engine, Engine::General(_) | Engine::Steps(_))
     }
 
+    /// Whether [`Self::last_cut`] may find anything.
+    pub fn has_cuts(&self) -> bool {
+        matches!(self.engine, Engine::Scanner(..))
+    }
+
     /// The last place of `text` from byte `from` up to byte `to`, both included, where a piece begins whatever stands on
     /// either side but for the two characters around it; `None` where there is none, or none is known for the pattern. The
     /// bytes of `text` from `to` on are looked at for one character.
