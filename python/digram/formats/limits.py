@@ -40,7 +40,7 @@ def check_plain(definition: Definition, format: str) -> None:
     }
     named = [name for name, present in there.items() if present]
     if named:
-        raise VocabularyError(f"{format} cannot hold {', '.join(named)}, and would give other ids: keep tokenizer.json")
+        raise VocabularyError(f"{format} cannot hold {' or '.join(named)}: it would give other ids, so keep tokenizer.json")
 
 
 def flagged(definition: Definition) -> list[str]:

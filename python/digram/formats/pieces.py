@@ -198,7 +198,7 @@ def pieces_of(tokenizer: Tokenizer, format: str, *, cut_first: bool = False) -> 
     flags = next((flags for flags in _ALL_FLAGS if flags.steps == definition.normalizer), None)
     if flags is None:
         raise VocabularyError(
-            f"{format} cannot hold this normalizer, and would give other ids: {definition.normalizer}"
+            f"{format} cannot hold this normalizer: it would give other ids ({definition.normalizer})"
         )
     lost = []
     kinds = dict.fromkeys(tokenizer.special_tokens.values(), CONTROL)
@@ -249,7 +249,7 @@ def _check(tokenizer: Tokenizer, format: str) -> None:
     }
     named = [name for name, present in there.items() if present]
     if named:
-        raise VocabularyError(f"{format} cannot hold {', '.join(named)}, and would give other ids")
+        raise VocabularyError(f"{format} cannot hold {' or '.join(named)}: it would give other ids")
 
 
 def _text_of_added(token: AddedToken, flags: Flags, format: str, cut_first: bool) -> str:

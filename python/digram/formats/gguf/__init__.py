@@ -279,9 +279,10 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
     if "eos_token_id" not in values:
         default = "11" if byte_level else "2"
         lost.append(
-            f"which token ends a text, and llama.cpp takes the id {default}: name one of the special tokens </s>"
+            f"which token ends a text, and llama.cpp takes the id {default}: have a special token such as <|endoftext|>"
         )
-    architecture = _ARCHITECTURES.get(str(values.get("pre", "llama-bpe")), "gpt2")
+    name = str(values["pre"] if values["model"] == "gpt2" else "llama-bpe")
+    architecture = _ARCHITECTURES.get(name, "gpt2")
     keys = {_KEY + key: value for key, value in values.items()}
     container.write(path, {"general.architecture": architecture, **keys})
     lost += flagged(replace(definition, template=((), ())))
@@ -346,9 +347,11 @@ def _pre(tokenizer: Tokenizer, definition: Definition) -> str:
     cuts = splits.cuts_of(definition)
     fitting = [name for name in splits.CHOSEN if splits.NAMES[name].cuts == cuts]
     if not fitting:
-        known = ", ".join(f"{name}: {' then '.join(splits.NAMES[name].cuts)}" for name in splits.CHOSEN)
         shown = definition.pattern or " ".join(" ".join(step) for step in definition.steps) or "none"
-        raise VocabularyError(f"llama.cpp has no name for this split ({shown}): it has {known}")
+        raise VocabularyError(
+            f"llama.cpp has no name for this split ({shown}): train with cl100k-classic, gpt2 or o200k, or with a pattern "
+            f"of digram.formats.gguf.splits ({', '.join(splits.CHOSEN)})"
+        )
     encode_piece = tokenizer._encoder.encode_piece
     tokens = ((id, token) for id, token in tokenizer.vocab.items() if len(token) > 1 and not tokenizer.is_special(id))
     if all(encode_piece(token, whole=False) == [id] for id, token in tokens):

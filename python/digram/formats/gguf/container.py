@@ -206,6 +206,7 @@ class _Reader:
         count = int(self.number(_UINT64, f"the length of {key}"))
         if type == _STRING:
             self.expect(8 * count, key)
+            self.short(count, key)
             if wanted:
                 return self.strings(count, key)
             for _ in range(count):
