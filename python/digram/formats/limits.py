@@ -40,7 +40,8 @@ def check_plain(definition: Definition, format: str) -> None:
     }
     named = [name for name, present in there.items() if present]
     if named:
-        raise VocabularyError(f"{format} cannot hold {' or '.join(named)}: it would give other ids, so keep tokenizer.json")
+        lacking = " or ".join(named)
+        raise VocabularyError(f"{format} cannot hold {lacking}: it would give other ids, so keep tokenizer.json")
 
 
 def flagged(definition: Definition) -> list[str]:

@@ -349,8 +349,8 @@ def _pre(tokenizer: Tokenizer, definition: Definition) -> str:
     if not fitting:
         shown = definition.pattern or " ".join(" ".join(step) for step in definition.steps) or "none"
         raise VocabularyError(
-            f"llama.cpp has no name for this split ({shown}): train with cl100k-classic, gpt2 or o200k, or with a pattern "
-            f"of digram.formats.gguf.splits ({', '.join(splits.CHOSEN)})"
+            f"llama.cpp has no name for this split ({shown}): train with cl100k-classic, gpt2 or o200k, or with a "
+            f"pattern of digram.formats.gguf.splits ({', '.join(splits.CHOSEN)})"
         )
     encode_piece = tokenizer._encoder.encode_piece
     tokens = ((id, token) for id, token in tokenizer.vocab.items() if len(token) > 1 and not tokenizer.is_special(id))
