@@ -360,7 +360,7 @@ def test_s09_what_the_pair_cannot_hold(tmp_path, data):
     with pytest.raises(VocabularyError):
         unreachable.save(tmp_path / "no", "gpt2")
     assert not (tmp_path / "no").exists()
-    with pytest.raises(VocabularyError, match="a normalizer, added tokens"):
+    with pytest.raises(VocabularyError, match="a normalizer or added tokens"):
         digram.load(data.vocabulary("qwen3-tokenizer.json")).save(tmp_path / "no", "gpt2")
     with pytest.raises(VocabularyError, match="taken whole"):
         digram.load(data.vocabulary("llama3_1-tokenizer.json")).save(tmp_path / "no", "gpt2")
