@@ -30,7 +30,8 @@ class Twin:
         oracle.equal(self.ours.encode(text), self.theirs.encode_ordinary(text), "tiktoken", where=text)
 
     def check_all(self, oracle, texts):
-        expected = self.theirs.encode_ordinary_batch(texts, num_threads=2)
+        # Not its batches: they hand each text to a thread, which takes longer than to encode a short one.
+        expected = list(map(self.theirs.encode_ordinary, texts))
         oracle.all_equal(self.ours.encode_batch(texts), expected, "tiktoken", where=texts)
 
 
@@ -153,11 +154,11 @@ def test_code_points_in_context(twin, oracle, context):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("context", ["a%sb", "!%s ", "'%s"])
-def test_every_code_point_in_context(twin, oracle, context):
+def test_every_code_point_behind_an_apostrophe(twin, oracle):
+    """The two other contexts are in test_agreement.py."""
     points = [chr(i) for i in range(sys.maxunicode + 1) if not 0xD800 <= i < 0xE000]
     for start in range(0, len(points), 50_000):
-        twin.check_all(oracle, [context.replace("%s", point) for point in points[start : start + 50_000]])
+        twin.check_all(oracle, [f"'{point}" for point in points[start : start + 50_000]])
 
 
 # Long runs: what made other tokenizers slow, wrong or dead.
