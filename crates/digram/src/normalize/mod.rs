@@ -1,6 +1,6 @@
 //! Text to text, before it is split: what a vocabulary's file says shall be done to a text first.
 //!
-//! Unicode normalisation follows the tables of Unicode 17 (the crate `unicode-normalization`); a character keeps its
+//! Unicode normalisation follows the tables of Unicode 18 (the crate `unicode-normalization`); a character keeps its
 //! normal form from the version on that assigns it, so older tables differ only in characters that they do not know.
 
 mod align;

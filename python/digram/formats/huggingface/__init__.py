@@ -21,8 +21,8 @@ digram does not, this says so, and does otherwise:
 - `skip_special_tokens` skips every special token; there those stay that the normalizer changes.
 - A Replace by a pattern that matches the empty string puts its text there; tokenizers then misplaces text or panics.
 - An id without a token raises UnknownTokenError when it is decoded; there it vanishes.
-- Characters that one of the two libraries' Unicode tables does not know may be split or normalised differently: here
-  splits know Unicode 16, there Oniguruma knows the characters up to 15 or 16, normalisation those up to 9.
+- Characters that one of the two libraries' Unicode tables does not know may differ: both split by Unicode 16, but for
+  Punctuation (8 there) and Digits (17 there); normalisation is of Unicode 18 here and of 9 there.
 
 Everything else is refused, never approximated: FormatError names the place in the file and what was expected. Refused:
 
