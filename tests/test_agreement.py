@@ -57,6 +57,14 @@ def round_trip(two, texts):
         assert two.ours.decode_batch(two.ours.encode_batch(texts)) == texts
 
 
+def random_strings(name, two, oracle, number, *, marked):
+    """R01 of so many strings, and their ids; the first `marked` with markers too."""
+    texts = hostile_strings(number)
+    round_trip(two, texts)
+    texts = without(texts, known_to_differ(name))
+    compare_all(two, oracle, texts, with_markers(texts[:marked], two.markers))
+
+
 def differing(two, context, characters):
     """The code points that digram and the oracle encode differently in a context."""
     found = set()
@@ -80,11 +88,7 @@ def test_texts(pair, oracle):
 
 @sampled
 def test_r01_some_random_strings(pair, oracle):
-    name, two = pair
-    texts = hostile_strings(1_000)
-    round_trip(two, texts)
-    texts = without(texts, known_to_differ(name))
-    compare_all(two, oracle, texts, with_markers(texts[:300], two.markers))
+    random_strings(*pair, oracle, 1_000, marked=300)
 
 
 @sampled
@@ -143,11 +147,7 @@ def test_a_text_of_a_megabyte(pair, oracle, data, text):
 
 @pytest.mark.exhaustive
 def test_r01_a_hundred_thousand_random_strings(pair, oracle):
-    name, two = pair
-    texts = hostile_strings(100_000)
-    round_trip(two, texts)
-    texts = without(texts, known_to_differ(name))
-    compare_all(two, oracle, texts, with_markers(texts[:20_000], two.markers))
+    random_strings(*pair, oracle, 100_000, marked=20_000)
 
 
 @pytest.mark.exhaustive

@@ -240,11 +240,7 @@ FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
 def test_added_tokens(tmp_path, oracle, flags, normalizer):
     base = model()
     contents = ("<s>", "[X]", "ab", "Hello", "a b")
-    markers, free = [], len(base["vocab"])
-    for content in contents:
-        id = base["vocab"].get(content, free)
-        free += id == free
-        markers.append(hf.added(content, id, **dict.fromkeys(flags, True)))
+    markers = hf.added_with(flags, contents, base["vocab"])
     ours, theirs = hf.both(hf.file(base, normalizer=normalizer, added_tokens=markers), tmp_path)
     edges = ["<s>", " <s> ", "é  <s>  é", "<s><s> <s>", "Hello hello HELLO xHello", "_[X] [X]_ [X]."]
     for text in [*hf.random_texts(Random(3), 80, contents), *edges]:

@@ -127,11 +127,7 @@ FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
 def test_flags_of_added_tokens(tmp_path, oracle, flags, normalizer):
     base = model()
     contents = ("<s>", "[X]", "ab", "Hello", "a b")
-    markers, free = [], len(base["vocab"])
-    for content in contents:
-        id = base["vocab"].get(content, free)
-        free += id == free
-        markers.append(hf.added(content, id, **dict.fromkeys(flags, True)))
+    markers = hf.added_with(flags, contents, base["vocab"])
     data = hf.file(base, normalizer=normalizer, added_tokens=markers)
     found = hf.random_texts(Random(3), 80, contents)
     edges = ["<s>", " <s> ", "a<s>b", "<s><s> <s>", "Hello hello HELLO xHello", "é<s>\u0301", "_[X] [X]_ [X]."]

@@ -64,6 +64,16 @@ def added(content: str, id: int = 0, **flags: bool) -> dict[str, Any]:
     return {"id": id, "content": content, **dict.fromkeys(names, False), **flags}
 
 
+def added_with(flags: Sequence[str], contents: Sequence[str], vocab: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Added tokens that all have these flags, with the ids of the vocabulary or else the next free ones."""
+    tokens, free = [], len(vocab)
+    for content in contents:
+        id = vocab.get(content, free)
+        free += id == free
+        tokens.append(added(content, id, **dict.fromkeys(flags, True)))
+    return tokens
+
+
 def file(model: Mapping[str, Any], **parts: Any) -> dict[str, Any]:
     """The JSON value of a file."""
     empty = dict.fromkeys(("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder"))
