@@ -1,7 +1,7 @@
 """The engine of digram. Private: use the `digram` package. Flat buffers hold numbers in native byte order."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from typing_extensions import Buffer
 
@@ -12,12 +12,17 @@ __all__ = [
     "PieceCounts",
     "StreamDecoder",
     "StreamEncoder",
+    "chunks",
+    "fits",
     "from_list",
     "from_merges",
     "from_pairs",
     "from_ranks",
     "train",
+    "truncate",
 ]
+
+Text = TypeVar("Text", str, bytes)
 
 @final
 class Allowed:
@@ -154,6 +159,32 @@ def train(
     max_token_length: int | None,
     progress: Callable[[int, int | None, int], Any] | None,
 ) -> tuple[str | None, bytearray, bytearray, bool]: ...
+def fits(
+    encoder: Encoder,
+    text: str | bytes,
+    limit: int,
+    allowed: Allowed | None = None,
+    disallowed: Markers | None = None,
+    template: bool = False,
+) -> bool: ...
+def truncate(
+    encoder: Encoder,
+    text: Text,
+    limit: int,
+    allowed: Allowed | None = None,
+    disallowed: Markers | None = None,
+    template: bool = False,
+) -> tuple[Text, bool]: ...
+def chunks(
+    encoder: Encoder,
+    text: Text,
+    start: int,
+    limit: int,
+    overlap: int,
+    allowed: Allowed | None = None,
+    disallowed: Markers | None = None,
+    template: bool = False,
+) -> tuple[list[Text], int]: ...
 def from_merges(
     merges: Buffer,
     *,

@@ -131,6 +131,11 @@ class StreamEncoder:
         """The text that is held back, in UTF-8."""
         return self._stream.held()
 
+    @property
+    def half(self) -> str:
+        """The first half of a pair of surrogates that is held back too, as no UTF-8 can hold it; mostly empty."""
+        return self._half
+
     def run(self, texts: Iterable[Text]) -> Iterator[int]:
         """The ids of the parts `texts`, joined."""
         for text in texts:

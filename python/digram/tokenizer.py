@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from digram import _native, _threads
 from digram._text import character_places, whole_characters
+from digram.cutting import Cutting
 from digram.definition import AddedToken, Alphabet, Definition, Found, special_ids
 from digram.errors import UnknownTokenError, VocabularyError
 from digram.patterns import checked
@@ -29,7 +30,7 @@ Specials = Collection[str] | Literal["all"]
 _NativeSpecials = tuple[_native.Allowed | None, _native.Markers | None]
 
 
-class Tokenizer:
+class Tokenizer(Cutting):
     """A frozen tokenizer; made by `digram.train`, `digram.load` and `digram.from_token_list`.
 
     It may be shared between threads, pickled and forked. Text is str or bytes. In a str, pairs of surrogates are

@@ -65,7 +65,7 @@ impl Encoder {
     }
 
     /// Runs `work` on one text: at once where it is short, so that Ctrl-C ends it where it is long.
-    fn on_text<T: Send>(
+    pub fn on_text<T: Send>(
         &self,
         text: &Text<'_>,
         py: Python<'_>,

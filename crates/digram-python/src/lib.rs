@@ -5,6 +5,7 @@
 
 mod build;
 mod counts;
+mod cutting;
 mod encoder;
 mod errors;
 mod ids;
@@ -22,6 +23,8 @@ mod _native {
     use crate::build::{from_list, from_merges, from_pairs, from_ranks};
     #[pymodule_export]
     use crate::counts::{PieceCounts, train};
+    #[pymodule_export]
+    use crate::cutting::{chunks, fits, truncate};
     #[pymodule_export]
     use crate::encoder::{Allowed, Encoder, Markers};
     #[pymodule_export]

@@ -86,6 +86,16 @@ pub enum Error {
         /// Where it stands in the document.
         place: Place,
     },
+    /// A character that has more tokens than a part of the text may have.
+    #[error("character {symbol:?} at {place} has more than {limit} tokens: a text is only cut between characters")]
+    Indivisible {
+        /// The character, or the byte outside any.
+        symbol: String,
+        /// Where it stands in the document.
+        place: Place,
+        /// The most tokens of a part.
+        limit: usize,
+    },
     /// A vocabulary that contradicts itself.
     #[error("{0}")]
     Vocabulary(String),
@@ -134,6 +144,7 @@ impl Error {
             Self::UnknownCharacter { symbol, place } => Self::UnknownCharacter { symbol, place: to(place) },
             Self::UnknownByte { byte, place } => Self::UnknownByte { byte, place: to(place) },
             Self::DisallowedSpecial { marker, place } => Self::DisallowedSpecial { marker, place: to(place) },
+            Self::Indivisible { symbol, place, limit } => Self::Indivisible { symbol, place: to(place), limit },
             other => other,
         }
     }

@@ -119,6 +119,11 @@ impl SpecialMatcher {
         Some((range, self.which[found]))
     }
 
+    /// The length of the longest marker in bytes.
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
     /// The first place at or after byte `from` where a marker may begin that goes on behind the end of `document`: there the
     /// rest is the beginning of one, and shorter. The end of `document` where there is none.
     pub fn may_begin(&self, document: &[u8], from: usize) -> usize {

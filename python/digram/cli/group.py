@@ -19,6 +19,7 @@ from digram.cli.inspect import inspect
 from digram.cli.messages import explain, report
 from digram.cli.show import show
 from digram.cli.train import train
+from digram.cli.truncate import truncate
 
 __all__ = ["main"]
 
@@ -137,5 +138,5 @@ def main(ctx: click.Context) -> None:
         ctx.exit(2)
 
 
-for _command in (train, encode, decode, count, show, inspect, convert, fetch):
+for _command in (train, encode, decode, count, truncate, show, inspect, convert, fetch):
     main.add_command(_command)

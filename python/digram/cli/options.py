@@ -189,10 +189,10 @@ def naming(batch: Sequence[tuple[str, Document]], work: Callable[[list[Document]
         return work([document for _, document in batch])
     except DigramError as error:
         item = re.match(r"item (\d+): ", str(error))
-        if item is None:
+        if item is None and len(batch) > 1:
             raise
-        name = batch[int(item[1])][0]
-        raise type(error)(f"{'standard input' if name == '-' else name}: {str(error)[item.end() :]}") from None
+        name, message = (batch[int(item[1])][0], str(error)[item.end() :]) if item else (batch[0][0], str(error))
+        raise type(error)(f"{'standard input' if name == '-' else name}: {message}") from None
 
 
 def read(corpus: Corpus, label: str, quiet: bool) -> Iterator[list[tuple[str, Document]]]:

@@ -93,6 +93,11 @@ impl Matcher {
         self.automaton.find(text, from).map(|(range, which)| (range, self.tokens[which].id))
     }
 
+    /// The length of the longest in bytes.
+    pub(super) fn longest(&self) -> usize {
+        self.automaton.longest()
+    }
+
     /// Whether there is nothing to find.
     pub(super) fn is_empty(&self) -> bool {
         self.automaton.is_empty()

@@ -2,15 +2,19 @@
 
 mod added;
 mod batch;
+mod chunks;
 mod decode;
 mod decoder;
 mod decoder_stream;
 mod encoder_stream;
+mod prefix;
 mod spans;
+mod truncate;
 mod unstable;
 
 pub use added::{AddedToken, Allowed};
 pub use batch::{Batch, RUN, work_of};
+pub use chunks::Chunk;
 pub use decoder::{Decoder, Step as DecoderStep};
 pub use decoder_stream::DecoderStream;
 pub use encoder_stream::EncoderStream;
@@ -42,6 +46,8 @@ pub struct Encoder {
     always: Allowed,
     /// All added tokens.
     all: Allowed,
+    /// The most bytes that one token stands for, added tokens aside.
+    longest: usize,
 }
 
 /// What surrounds splitting and merging, as far as a vocabulary has it.
@@ -132,7 +138,9 @@ impl Encoder {
                 added_by_id.entry(token.id).or_insert_with(|| text.into_owned());
             }
         }
-        Ok(Self { vocabulary, splitter, around, specials: by_marker, added_by_id, always, all })
+        // A symbol that stands in for a character stands for up to four bytes.
+        let longest = usize::try_from(vocabulary.longest_token()).unwrap_or(usize::MAX).max(4);
+        Ok(Self { vocabulary, splitter, around, specials: by_marker, added_by_id, always, all, longest })
     }
 
     /// The vocabulary.

@@ -59,7 +59,7 @@ impl Encoder {
 
 /// The symbols of a piece that holds text without a token; memory that is used again.
 #[derive(Default)]
-struct Symbols {
+pub(super) struct Symbols {
     ids: Vec<u32>,
     stand_ins: Vec<StandIn>,
 }
@@ -80,6 +80,18 @@ impl Pieces<'_> {
             each(0..piece.len());
             return Ok(());
         }
+        self.append_merged(piece, offset, out, symbols, each)
+    }
+
+    /// As [`Self::append_spanned`], without looking the piece up as a whole, or asking whether to stop.
+    pub(super) fn append_merged(
+        &mut self,
+        piece: &[u8],
+        offset: usize,
+        out: &mut Vec<u32>,
+        symbols: &mut Symbols,
+        each: &mut dyn FnMut(Range<usize>),
+    ) -> Result<()> {
         let from = out.len();
         symbols.stand_ins.clear();
         self.vocabulary.append_symbols_and_stand_ins(piece, offset, out, &mut symbols.stand_ins)?;

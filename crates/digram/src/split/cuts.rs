@@ -9,7 +9,7 @@
 //! - What ends a piece of letters, numbers or symbols is the character after it alone: only white space looks further.
 
 use super::Scanner;
-use super::unicode::{Classes, LETTER, NUMBER, OTHER, SPACE, SYMBOL};
+use super::unicode::{Classes, LETTER, MARK, NUMBER, OTHER, SPACE, SYMBOL, UNCASED, UPPER};
 
 /// Whether a piece always begins between two characters.
 fn is_cut(scanner: Scanner, classes: &Classes, before: char, after: char) -> bool {
@@ -40,6 +40,23 @@ pub(super) fn last_cut(scanner: Scanner, classes: &Classes, text: &[u8], from: u
         at -= before.map_or(1, char::len_utf8);
     }
     None
+}
+
+/// What is looked at behind a piece, at most, runs aside: a contraction.
+pub(crate) const NEAR: usize = 16;
+
+/// Whether a piece that ends at byte `end` of a text that ends at byte `to` may end elsewhere once more text follows. It may
+/// where it is near, where white space alone follows it (a line break behind that may still belong to it), and, of
+/// o200k, where capitals and uncased letters alone do (the first small letter behind them takes all of them).
+pub(super) fn may_change(scanner: Scanner, classes: &Classes, text: &[u8], end: usize, to: usize) -> bool {
+    let only = |set| {
+        let mut at = end;
+        while let Some(character) = first_character(&text[at..to]).filter(|&c| classes.of(c.into()) & set != 0) {
+            at += character.len_utf8();
+        }
+        at == to
+    };
+    to - end < NEAR || only(SPACE) || (matches!(scanner, Scanner::O200k) && only(UPPER | UNCASED | MARK))
 }
 
 /// The character that `bytes` begin with, if they begin with a whole one.

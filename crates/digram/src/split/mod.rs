@@ -17,6 +17,7 @@ mod scan;
 mod steps;
 mod unicode;
 
+pub(crate) use cuts::NEAR;
 pub use find::Find;
 pub use steps::{Behaviour, Prefix, Step};
 pub(crate) use unicode::class_ranges;
@@ -131,6 +132,17 @@ impl Splitter {
         match self.engine {
             Engine::Scanner(scanner, _) => cuts::last_cut(scanner, unicode::classes(), text, from, to),
             _ => None,
+        }
+    }
+
+    /// Whether a piece that ends at byte `end` of a text that ends at byte `to` may end elsewhere once more text follows. It
+    /// then ends, as far as is known, not before the last 16 of the `to` bytes, or, of white space, behind its last line
+    /// break. For patterns without known cuts this is a guess.
+    pub fn may_change(&self, text: &[u8], end: usize, to: usize) -> bool {
+        match self.engine {
+            Engine::None => end == to,
+            Engine::Scanner(scanner, _) => cuts::may_change(scanner, unicode::classes(), text, end, to),
+            _ => to - end < cuts::NEAR,
         }
     }
 

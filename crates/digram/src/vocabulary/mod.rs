@@ -117,6 +117,18 @@ impl Vocabulary {
         }
     }
 
+    /// Whether a run of symbols outside the alphabet is one unknown token.
+    pub fn fuses_unknown(&self) -> bool {
+        let fallback = self.symbols.fallback();
+        fallback.fuse && fallback.token.is_some()
+    }
+
+    /// The bytes that the longest token is made of, special ones aside.
+    pub(crate) fn longest_token(&self) -> u64 {
+        let ids = (0..self.tokens.len() as u32).filter(|&id| !self.tokens.is_special(id));
+        ids.map(|id| self.tokens.length(id)).max().unwrap_or(0)
+    }
+
     /// Whether the base symbols are bytes.
     pub fn is_of_bytes(&self) -> bool {
         matches!(self.symbols, Symbols::Bytes(..))

@@ -1,0 +1,240 @@
+//! The longest beginning of a text that has at most so many tokens, and whether the whole has.
+//!
+//! The number of tokens does not grow with the text: a character more may join what was several tokens. So the longest
+//! beginning is looked for, in four steps.
+//!
+//! 1. Pieces are counted until there are too many. The last safe cut (see `split::cuts`) or end of an added token with
+//!    fewer than the limit goes into the answer: every longer text has those tokens, and at least one more.
+//! 2. No longer text fits behind the next safe cut with as many as the limit. Mostly a word is between the two, whose
+//!    beginnings are tried, the longest first.
+//! 3. Where there is more between, or no cut is known, trying begins about where the limit is reached, and goes on
+//!    character by character until no longer text can fit: what each piece's beginnings say by [`Prefixes`], and
+//!    how far a piece may yet grow by [`Splitter::may_change`](crate::split::Splitter::may_change).
+//! 4. Failing that, shorter texts are tried, down to the cut.
+//!
+//! For the patterns with known cuts, and where there is no pattern, the answer is exact. For others `may_change` is a
+//! guess; and where the vocabulary changes the text, nothing is known but counts: there the search ends when no text fits
+//! that is up to a longest token longer.
+
+mod search;
+
+use super::prefix::{Prefixes, is_between_characters};
+use super::{Allowed, Encoder, Options, Part, Pieces};
+use crate::error::Place;
+use crate::split::NEAR;
+use crate::{Error, Result};
+use search::Search;
+
+/// Pieces up to this many bytes are counted whole.
+const SMALL: usize = 256;
+
+impl Encoder {
+    /// Whether `document` has at most `limit` ids; counting stops when that is known.
+    ///
+    /// # Errors
+    /// As [`Self::encode`], for what was looked at.
+    pub fn fits(&self, document: &[u8], limit: usize, options: Options, stop: &dyn Fn() -> bool) -> Result<bool> {
+        refuse(document, options)?;
+        let Some(limit) = limit.checked_sub(self.template_length(options)) else {
+            return Ok(false);
+        };
+        let allowed = options.allowed.unwrap_or(&self.always);
+        let local = self.is_local(allowed);
+        if local && document.len() / self.most_bytes(allowed) > limit {
+            return Ok(false);
+        }
+        let (mut left, mut over) = (limit, false);
+        let mut counter = Counter::new(self, stop);
+        let result = self.for_each_part(document, of_text(options), false, &mut |part| {
+            let count = match part {
+                Part::Token(..) => Some(1),
+                Part::Piece(piece, origin) => counter.at_most(piece, origin.base, left, local)?,
+            };
+            match count.and_then(|count| left.checked_sub(count)) {
+                Some(rest) => {
+                    left = rest;
+                    Ok(())
+                }
+                None => {
+                    over = true;
+                    Err(Error::Interrupted)
+                }
+            }
+        });
+        match over {
+            true => Ok(false),
+            false => result.map(|()| true),
+        }
+    }
+
+    /// The end of the longest beginning of `document`, cut between characters, that has at most `limit` ids (those of the
+    /// template included).
+    ///
+    /// # Errors
+    /// As [`Self::encode`], for what was looked at; `Argument` where the template alone has more ids.
+    pub fn truncate(&self, document: &[u8], limit: usize, options: Options, stop: &dyn Fn() -> bool) -> Result<usize> {
+        refuse(document, options)?;
+        self.longest_beginning(document, limit, options, false, stop)
+    }
+
+    /// As [`Self::truncate`], without looking for refused markers; `whole` says that no allowed marker is cut in two.
+    pub(super) fn longest_beginning(
+        &self,
+        document: &[u8],
+        limit: usize,
+        options: Options,
+        whole: bool,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<usize> {
+        let around = self.template_length(options);
+        let Some(limit) = limit.checked_sub(around) else {
+            return Err(Error::Argument(format!(
+                "the vocabulary puts {around} tokens around every text, so none has at most {limit}"
+            )));
+        };
+        let options = of_text(options);
+        let allowed = options.allowed.unwrap_or(&self.always);
+        if !self.is_local(allowed) {
+            return self.longest_of_changed(document, limit, options, whole, stop);
+        }
+        if limit == 0 {
+            return Ok(0);
+        }
+        // No longer text has so few tokens.
+        let mut end = document.len().min(self.most_bytes(allowed).saturating_mul(limit + 1));
+        while !is_between_characters(document, end) {
+            end += 1;
+        }
+        Search::new(self, &document[..end], limit, options, whole, stop).longest()
+    }
+
+    fn template_length(&self, options: Options) -> usize {
+        let (before, after) = &self.around.template;
+        if options.template { before.len() + after.len() } else { 0 }
+    }
+
+    /// Whether tokens are made of the text as it is, and never of more bytes than `most_bytes`.
+    fn is_local(&self, allowed: &Allowed) -> bool {
+        self.keeps_text(allowed) && !self.vocabulary.fuses_unknown()
+    }
+
+    /// The most bytes that one id stands for.
+    fn most_bytes(&self, allowed: &Allowed) -> usize {
+        self.longest.max(allowed.before.longest())
+    }
+
+    /// [`Self::longest_beginning`] where only counts are known.
+    fn longest_of_changed(
+        &self,
+        document: &[u8],
+        limit: usize,
+        options: Options,
+        whole: bool,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<usize> {
+        let reach = self.longest.min(1 << 12) + NEAR;
+        let mut size = limit.saturating_mul(16).saturating_add(4 * reach);
+        loop {
+            let mut end = document.len().min(size);
+            while !is_between_characters(document, end) {
+                end += 1;
+            }
+            let text = &document[..end];
+            let spanned = self.encode_with_spans(text, options, stop)?;
+            size = size.saturating_mul(2);
+            if spanned.ids.len() <= limit {
+                match end == document.len() {
+                    true => return Ok(end),
+                    false => continue,
+                }
+            }
+            let fits = |at: usize| Ok(self.count(&text[..at], options, stop)? <= limit as u64);
+            let may_end =
+                |at: usize| is_between_characters(text, at) && !(whole && self.is_in_marker(text, at, options));
+            let start = if limit == 0 { 0 } else { spanned.spans[limit - 1].end };
+            let mut best = None;
+            let mut at = start;
+            while at <= end && at - best.unwrap_or(start) <= reach {
+                if may_end(at) && fits(at)? {
+                    best = Some(at);
+                }
+                at += 1;
+            }
+            if at > end && end < document.len() {
+                continue;
+            }
+            if let Some(best) = best {
+                return Ok(best);
+            }
+            for at in (1..start).rev() {
+                if may_end(at) && fits(at)? {
+                    return Ok(at);
+                }
+            }
+            return Ok(0);
+        }
+    }
+
+    /// Whether an allowed marker has byte `at` inside.
+    fn is_in_marker(&self, text: &[u8], at: usize, options: Options) -> bool {
+        let allowed = options.allowed.unwrap_or(&self.always);
+        [&allowed.before, &allowed.after].into_iter().any(|markers| {
+            let mut from = 0;
+            while let Some((found, _)) = markers.find(text, from).filter(|found| found.0.start < at) {
+                if at < found.end {
+                    return true;
+                }
+                from = found.end;
+            }
+            false
+        })
+    }
+}
+
+/// [`Error::DisallowedSpecial`] where a refused marker is in the text.
+pub(super) fn refuse(document: &[u8], options: Options) -> Result<()> {
+    match options.disallowed.and_then(|markers| markers.find(document, 0)) {
+        None => Ok(()),
+        Some((place, _)) => {
+            let marker = String::from_utf8_lossy(&document[place.clone()]).into_owned();
+            Err(Error::DisallowedSpecial { marker, place: Place::Byte(place.start) })
+        }
+    }
+}
+
+/// Options for a text that was looked through for refused markers, and its template counted.
+fn of_text(options: Options) -> Options {
+    Options { allowed: options.allowed, ..Options::default() }
+}
+
+/// Counts pieces.
+struct Counter<'a> {
+    encoder: &'a Encoder,
+    pieces: Pieces<'a>,
+    ids: Vec<u32>,
+    stop: &'a dyn Fn() -> bool,
+}
+
+impl<'a> Counter<'a> {
+    fn new(encoder: &'a Encoder, stop: &'a dyn Fn() -> bool) -> Self {
+        Self { encoder, pieces: Pieces::new(encoder, stop), ids: Vec::new(), stop }
+    }
+
+    fn count(&mut self, piece: &[u8], offset: usize) -> Result<usize> {
+        self.ids.clear();
+        self.pieces.append(piece, offset, &mut self.ids)?;
+        Ok(self.ids.len())
+    }
+
+    /// The number of tokens of a piece; `None` where that is more than `most`. Of a long piece no more is encoded than it
+    /// takes to know, if `local`.
+    fn at_most(&mut self, piece: &[u8], offset: usize, most: usize, local: bool) -> Result<Option<usize>> {
+        match local && piece.len() > SMALL {
+            true => Prefixes::new(self.encoder, piece, offset, self.stop).at_most(most),
+            false => Ok(Some(self.count(piece, offset)?).filter(|&count| count <= most)),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,176 @@
+//! The longest beginning against its definition: every beginning encoded by itself.
+
+use super::*;
+use crate::encode::Around;
+use crate::split::{CL100K, CL100K_CLASSIC, GPT2, O200K, Splitter};
+use crate::vocabulary::{Base, Special, Unknown, Vocabulary};
+use proptest::prelude::*;
+
+/// The longest beginning by definition.
+pub(in crate::encode) fn by_definition(encoder: &Encoder, text: &[u8], limit: usize, options: Options) -> usize {
+    let fits = |&at: &usize| {
+        let between =
+            std::str::from_utf8(text).map_or_else(|_| is_between_characters(text, at), |t| t.is_char_boundary(at));
+        between && encoder.count(&text[..at], options, &|| false).unwrap() <= limit as u64
+    };
+    (0..=text.len()).rev().find(fits).unwrap()
+}
+
+pub(in crate::encode) const SPLITS: [Option<&str>; 5] =
+    [None, Some(GPT2), Some(CL100K), Some(CL100K_CLASSIC), Some(O200K)];
+
+/// Merges of random bytes or characters; few symbols, so that many merges apply.
+pub(in crate::encode) fn merges(base: usize) -> impl Strategy<Value = Vec<(usize, usize)>> {
+    prop::collection::vec((0..base * 8, 0..base * 8), 0..40)
+}
+
+const ALPHABET: [&str; 18] =
+    ["a", "b", "A", "B", "中", "é", "1", " ", " ", "\n", "\r", "\u{a0}", "'", "s", "l", "/", "!", "\u{301}"];
+
+pub(in crate::encode) fn texts() -> impl Strategy<Value = String> {
+    let run = (prop::sample::select(&ALPHABET[..]), prop_oneof![6 => 1..3usize, 1 => 10..200usize])
+        .prop_map(|(c, n)| c.repeat(n));
+    prop::collection::vec(run, 0..20).prop_map(|runs| runs.concat())
+}
+
+fn specials() -> Vec<Special> {
+    vec![("<a".into(), 1000), ("<ab c>".into(), 1001), ("b".into(), 1002)]
+}
+
+pub(in crate::encode) fn of_bytes(pairs: &[(usize, usize)], split: Option<&str>, around: Around) -> Encoder {
+    let bytes: Vec<u32> = ALPHABET.concat().bytes().map(u32::from).collect();
+    let mut ids = bytes.clone();
+    let mut merges: Vec<(u32, u32, u32)> = Vec::new();
+    for &(left, right) in pairs {
+        let (left, right) = (ids[left % ids.len()], ids[right % ids.len()]);
+        if merges.iter().all(|merge| (merge.0, merge.1) != (left, right)) {
+            let id = 256 + merges.len() as u32;
+            merges.push((left, right, id));
+            ids.push(id);
+        }
+    }
+    let specials = specials();
+    let vocabulary = Vocabulary::from_merges(&Base::bytes(), merges, &specials, None).unwrap();
+    Encoder::with(vocabulary, split.map_or_else(Splitter::none, |p| Splitter::new(p).unwrap()), &specials, around)
+        .unwrap()
+}
+
+fn of_ranks(pairs: &[(usize, usize)], split: Option<&str>) -> Encoder {
+    let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    let alphabet = ALPHABET.concat().into_bytes();
+    for &(left, right) in pairs {
+        let pick = |at: usize| match at % (alphabet.len() + tokens.len() - 256) {
+            i if i < alphabet.len() => vec![alphabet[i]],
+            i => tokens[256 + i - alphabet.len()].clone(),
+        };
+        let token = [pick(left), pick(right)].concat();
+        if !tokens.contains(&token) {
+            tokens.push(token);
+        }
+    }
+    let ranked: Vec<(&[u8], u32)> = tokens.iter().zip(0..).map(|(token, id)| (&token[..], id)).collect();
+    let vocabulary = Vocabulary::from_ranks(&ranked, &specials(), None).unwrap();
+    let splitter = split.map_or_else(Splitter::none, |p| Splitter::new(p).unwrap());
+    Encoder::new(vocabulary, splitter, &specials()).unwrap()
+}
+
+/// A character alphabet that lacks some characters.
+fn of_characters(pairs: &[(usize, usize)], split: Option<&str>, unknown: Unknown) -> Encoder {
+    let characters: Vec<(char, u32)> = "abAB中1 \n's/".chars().zip(256..).collect();
+    let mut ids: Vec<u32> = characters.iter().map(|c| c.1).collect();
+    let mut merges: Vec<(u32, u32, u32)> = Vec::new();
+    for &(left, right) in pairs {
+        let (left, right) = (ids[left % ids.len()], ids[right % ids.len()]);
+        if merges.iter().all(|merge| (merge.0, merge.1) != (left, right)) {
+            let id = 300 + merges.len() as u32;
+            merges.push((left, right, id));
+            ids.push(id);
+        }
+    }
+    let base = Base::Characters(characters, unknown);
+    let vocabulary = Vocabulary::from_merges(&base, merges, &specials(), None).unwrap();
+    let splitter = split.map_or_else(Splitter::none, |p| Splitter::new(p).unwrap());
+    Encoder::new(vocabulary, splitter, &specials()).unwrap()
+}
+
+fn check(encoder: &Encoder, text: &[u8], limit: usize, options: Options) -> std::result::Result<(), TestCaseError> {
+    let found = encoder.truncate(text, limit, options, &|| false).unwrap();
+    prop_assert_eq!(found, by_definition(encoder, text, limit, options), "of {:?}", String::from_utf8_lossy(text));
+    let count = encoder.count(text, options, &|| false).unwrap();
+    prop_assert_eq!(encoder.fits(text, limit, options, &|| false), Ok(count <= limit as u64));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn longest_under_merges(
+        pairs in merges(6), text in texts(), limit in 0..40usize, split in prop::sample::select(&SPLITS[..])
+    ) {
+        check(&of_bytes(&pairs, split, Around::default()), text.as_bytes(), limit, Options::default())?;
+    }
+
+    #[test]
+    fn longest_under_ranks_that_are_looked_up(
+        pairs in merges(6), text in texts(), limit in 0..40usize, split in prop::sample::select(&SPLITS[..])
+    ) {
+        check(&of_ranks(&pairs, split), text.as_bytes(), limit, Options::default())?;
+    }
+
+    #[test]
+    fn longest_under_characters(
+        pairs in merges(4), text in texts(), limit in 0..40usize, split in prop::sample::select(&SPLITS[..]), bytes: bool
+    ) {
+        let unknown = if bytes { Unknown::Bytes(Box::new(std::array::from_fn(|b| b as u32))) } else { Unknown::Token(256) };
+        check(&of_characters(&pairs, split, unknown), text.as_bytes(), limit, Options::default())?;
+    }
+
+    #[test]
+    fn longest_with_markers_and_ill_formed_bytes(
+        pairs in merges(6),
+        parts in prop::collection::vec(prop_oneof![
+            4 => texts().prop_map(|text| text.chars().take(12).collect::<String>().into_bytes()),
+            2 => prop::sample::select(&["<a", "<ab c>", "<ab", "b", "<"][..]).prop_map(|s| s.as_bytes().to_vec()),
+            1 => prop::collection::vec(any::<u8>(), 1..4),
+        ], 0..8),
+        limit in 0..30usize,
+        split in prop::sample::select(&SPLITS[..]),
+        template: bool,
+    ) {
+        let around = Around { template: (vec![1], vec![2, 3]), ..Around::default() };
+        let encoder = of_bytes(&pairs, split, around);
+        let options = Options { allowed: Some(encoder.all_specials()), template, ..Options::default() };
+        let text = parts.concat();
+        if template && limit < 3 {
+            prop_assert!(encoder.truncate(&text, limit, options, &|| false).is_err());
+        } else {
+            check(&encoder, &text, limit, options)?;
+        }
+    }
+
+    #[test]
+    fn beginnings_of_a_piece(pairs in merges(3), text in texts(), order in prop::collection::vec(0..4000usize, 1..12)) {
+        for encoder in [of_bytes(&pairs, None, Around::default()), of_ranks(&pairs, None)] {
+            let mut prefixes = Prefixes::new(&encoder, text.as_bytes(), 0, &|| false);
+            for at in order.iter().map(|at| text.floor_char_boundary(at % (text.len() + 1))) {
+                let expected = encoder.count(&text.as_bytes()[..at], Options::default(), &|| false).unwrap();
+                prop_assert_eq!(prefixes.count(at).unwrap() as u64, expected, "{} of {:?}", at, text);
+            }
+            for most in 0..20 {
+                let count = encoder.count(text.as_bytes(), Options::default(), &|| false).unwrap() as usize;
+                let known = Prefixes::new(&encoder, text.as_bytes(), 0, &|| false).at_most(most).unwrap();
+                prop_assert_eq!(known, Some(count).filter(|&count| count <= most));
+            }
+        }
+    }
+}
+
+#[test]
+fn between_characters() {
+    let text = "aé中👍".as_bytes();
+    let between: Vec<usize> = (0..=text.len()).filter(|&at| is_between_characters(text, at)).collect();
+    assert_eq!(between, [0, 1, 3, 6, 10]);
+    let bytes = b"\x80\xe4\xb8a\xf0\x9f\x91\xed\xa0\x80";
+    assert!((0..=bytes.len()).all(|at| is_between_characters(bytes, at)));
+}

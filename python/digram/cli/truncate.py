@@ -1,0 +1,78 @@
+"""digram truncate"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from digram.cli import options
+from digram.cli.messages import counted, note
+from digram.cli.terminal import write
+
+if TYPE_CHECKING:
+    from digram.corpus import Errors
+
+__all__ = ["truncate"]
+
+
+@click.command(short_help="The beginning of a text, up to so many tokens.")
+@click.argument("file", required=False, default="-", metavar="[FILE]")
+@options.tokenizer
+@click.option(
+    "-n",
+    "--max-tokens",
+    type=options.AtLeast(0),
+    required=True,
+    metavar="N",
+    help="The most tokens that the text may have.",
+)
+@options.allow_special
+@options.add_special
+@options.vocabulary
+@options.reading
+@options.as_json
+@options.quiet
+def truncate(
+    file: str,
+    tok: str,
+    max_tokens: int,
+    allow_special: bool,
+    add_special: bool,
+    split: str | None,
+    special: tuple[str, ...],
+    errors: Errors,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Print the longest beginning of a text that has at most N tokens, cut between characters.
+
+    FILE is a text file in UTF-8, or - for standard input, which is also what is read where none is named. Whether it was
+    cut is said on standard error. TOK is a vocabulary that `digram train` or another tool wrote, or a named encoding.
+    With --add-special, what the file puts around a text counts. --json gives {"text", "tokens", "bytes", "cut"}, cut
+    being the number of bytes that were left out.
+
+    \b
+    What fits into a prompt:
+      git diff | digram truncate -t o200k_base -n 8000
+    """
+    tokenizer = options.load_tokenizer(tok, split, special)
+    corpus = options.corpus_of([file], errors)
+    if len(corpus.files) != 1:
+        raise click.BadParameter(f"{file} is {len(corpus.files)} files: name one of them.", param_hint="FILE")
+    allowed = "all" if allow_special else ()
+    [batch] = options.read(corpus, "reading", quiet=True)
+    [(_, text)] = batch
+    [kept] = options.naming(
+        batch, lambda texts: [tokenizer.truncate(text, max_tokens, allowed, (), add_special) for text in texts]
+    )
+    size, cut = len(kept), len(text) - len(kept)
+    tokens = tokenizer.count(kept, allowed, (), add_special)
+    if as_json:
+        options.print_json({"text": kept.decode(), "tokens": tokens, "bytes": size, "cut": cut})
+        return
+    write(kept)
+    if cut:
+        note(f"cut: {counted(tokens, 'token')}, {size:,} of {counted(len(text), 'byte')} are kept", quiet)
+    else:
+        note(f"not cut: {counted(tokens, 'token')}, {counted(size, 'byte')}", quiet)
