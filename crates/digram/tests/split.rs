@@ -3,18 +3,19 @@
 mod support;
 
 use digram::Error;
-use digram::split::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, Splitter, named};
+use digram::split::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, QWEN2, Splitter, named};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use support::{pieces, strings};
 
 /// Every spelling that has a scanner.
-const SCANNED: [(&str, &str); 5] = [
+const SCANNED: [(&str, &str); 6] = [
     (GPT2, "scanner:gpt2"),
     (GPT2_TIKTOKEN, "scanner:gpt2"),
     (CL100K, "scanner:cl100k"),
     (CL100K_CLASSIC, "scanner:cl100k-classic"),
+    (QWEN2, "scanner:qwen2"),
     (O200K, "scanner:o200k"),
 ];
 
@@ -189,7 +190,7 @@ fn slow_pieces(splitter: &Splitter, document: &[u8]) -> Vec<Range<usize>> {
 
 #[test]
 fn ends_of_texts() {
-    let [_, gpt2, cl100k, classic, o200k] = SCANNED.map(|(pattern, _)| Splitter::new(pattern).unwrap());
+    let [_, gpt2, cl100k, classic, _, o200k] = SCANNED.map(|(pattern, _)| Splitter::new(pattern).unwrap());
     // The one known difference between the two forms of cl100k.
     assert_eq!(strings(&cl100k, "a\n\n  "), ["a", "\n\n  "]);
     assert_eq!(strings(&classic, "a\n\n  "), ["a", "\n\n", "  "]);
@@ -212,7 +213,7 @@ fn ends_of_texts() {
 
 #[test]
 fn pieces_behind_the_ids_of_public_reports() {
-    let [gpt2, _, cl100k, _, o200k] = SCANNED.map(|(pattern, _)| Splitter::new(pattern).unwrap());
+    let [gpt2, _, cl100k, _, _, o200k] = SCANNED.map(|(pattern, _)| Splitter::new(pattern).unwrap());
     assert_eq!(strings(&cl100k, "'RE"), ["'RE"]);
     assert_eq!(strings(&cl100k, "I'M we'll THEY'RE we'd"), ["I", "'M", " we", "'ll", " THEY", "'RE", " we", "'d"]);
     // U+001C and U+001F are no white space here, though Python's `re` thinks so.

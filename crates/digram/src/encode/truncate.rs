@@ -16,12 +16,12 @@
 //! guess; and where the vocabulary changes the text, nothing is known but counts: there the search ends when no text fits
 //! that is up to a longest token longer.
 
+mod changed;
 mod search;
 
 use super::prefix::{Prefixes, is_between_characters};
 use super::{Allowed, Encoder, Options, Part, Pieces};
 use crate::error::Place;
-use crate::split::NEAR;
 use crate::{Error, Result};
 use search::Search;
 
@@ -39,7 +39,7 @@ impl Encoder {
             return Ok(false);
         };
         let allowed = options.allowed.unwrap_or(&self.always);
-        let local = self.is_local(allowed);
+        let local = self.is_local(allowed, document);
         if local && document.len() / self.most_bytes(allowed) > limit {
             return Ok(false);
         }
@@ -94,18 +94,16 @@ impl Encoder {
         };
         let options = of_text(options);
         let allowed = options.allowed.unwrap_or(&self.always);
-        if !self.is_local(allowed) {
-            return self.longest_of_changed(document, limit, options, whole, stop);
-        }
-        if limit == 0 {
-            return Ok(0);
-        }
-        // No longer text has so few tokens.
+        // Where tokens are made of the text as it is, no longer one has so few.
         let mut end = document.len().min(self.most_bytes(allowed).saturating_mul(limit + 1));
         while !is_between_characters(document, end) {
             end += 1;
         }
-        Search::new(self, &document[..end], limit, options, whole, stop).longest()
+        match self.is_local(allowed, &document[..end]) {
+            true if limit == 0 => Ok(0),
+            true => Search::new(self, &document[..end], limit, options, whole, stop).longest(),
+            false => changed::Search { encoder: self, limit, options, whole, stop }.longest(document),
+        }
     }
 
     fn template_length(&self, options: Options) -> usize {
@@ -114,65 +112,14 @@ impl Encoder {
     }
 
     /// Whether tokens are made of the text as it is, and never of more bytes than `most_bytes`.
-    fn is_local(&self, allowed: &Allowed) -> bool {
-        self.keeps_text(allowed) && !self.vocabulary.fuses_unknown()
+    fn is_local(&self, allowed: &Allowed, document: &[u8]) -> bool {
+        let changes = self.splitter.changes_text() || self.around.byte_characters || !allowed.is_plain();
+        !changes && !self.vocabulary.fuses_unknown() && self.around.normalizer.keeps(document)
     }
 
     /// The most bytes that one id stands for.
     fn most_bytes(&self, allowed: &Allowed) -> usize {
         self.longest.max(allowed.before.longest())
-    }
-
-    /// [`Self::longest_beginning`] where only counts are known.
-    fn longest_of_changed(
-        &self,
-        document: &[u8],
-        limit: usize,
-        options: Options,
-        whole: bool,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<usize> {
-        let reach = self.longest.min(1 << 12) + NEAR;
-        let mut size = limit.saturating_mul(16).saturating_add(4 * reach);
-        loop {
-            let mut end = document.len().min(size);
-            while !is_between_characters(document, end) {
-                end += 1;
-            }
-            let text = &document[..end];
-            let spanned = self.encode_with_spans(text, options, stop)?;
-            size = size.saturating_mul(2);
-            if spanned.ids.len() <= limit {
-                match end == document.len() {
-                    true => return Ok(end),
-                    false => continue,
-                }
-            }
-            let fits = |at: usize| Ok(self.count(&text[..at], options, stop)? <= limit as u64);
-            let may_end =
-                |at: usize| is_between_characters(text, at) && !(whole && self.is_in_marker(text, at, options));
-            let start = if limit == 0 { 0 } else { spanned.spans[limit - 1].end };
-            let mut best = None;
-            let mut at = start;
-            while at <= end && at - best.unwrap_or(start) <= reach {
-                if may_end(at) && fits(at)? {
-                    best = Some(at);
-                }
-                at += 1;
-            }
-            if at > end && end < document.len() {
-                continue;
-            }
-            if let Some(best) = best {
-                return Ok(best);
-            }
-            for at in (1..start).rev() {
-                if may_end(at) && fits(at)? {
-                    return Ok(at);
-                }
-            }
-            return Ok(0);
-        }
     }
 
     /// Whether an allowed marker has byte `at` inside.

@@ -57,6 +57,15 @@ impl Normalizer {
         matches!(self.0.last(), Some(Step::ByteCharacters))
     }
 
+    /// Whether a text, and every part of it, stays as it is.
+    pub fn keeps(&self, text: &[u8]) -> bool {
+        self.0.iter().all(|step| match step {
+            _ if text.is_ascii() && matches!(step, Step::Nfc | Step::Nfd | Step::Nfkc | Step::Nfkd) => true,
+            Step::Nfc => text.utf8_chunks().all(|chunk| is_nfc_quick(chunk.valid().chars()) == IsNormalized::Yes),
+            _ => false,
+        })
+    }
+
     /// The text after all steps; copied only where a step changes it.
     ///
     /// # Errors

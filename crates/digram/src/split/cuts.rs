@@ -16,9 +16,12 @@ fn is_cut(scanner: Scanner, classes: &Classes, before: char, after: char) -> boo
     let (left, right) = (classes.of(before.into()), classes.of(after.into()));
     let line_break = matches!(after, '\r' | '\n');
     match scanner {
+        Scanner::Qwen2 if left == NUMBER => true,
         _ if left == NUMBER => right != NUMBER,
         Scanner::Gpt2 if left & SYMBOL != 0 => right & (SPACE | NUMBER) != 0 || (right & LETTER != 0 && before != '\''),
-        Scanner::Gpt2 | Scanner::Cl100k | Scanner::Cl100kClassic if left & LETTER != 0 => right & LETTER == 0,
+        Scanner::Gpt2 | Scanner::Cl100k | Scanner::Cl100kClassic | Scanner::Qwen2 if left & LETTER != 0 => {
+            right & LETTER == 0
+        }
         Scanner::O200k if left & LETTER != 0 => right & (SPACE | NUMBER | OTHER) != 0 && after != '\'',
         _ if left & SYMBOL != 0 => right == NUMBER || (right == SPACE && !line_break),
         _ => false,
@@ -76,14 +79,15 @@ fn last_character(bytes: &[u8]) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::super::unicode::classes;
-    use super::super::{CL100K, CL100K_CLASSIC, GPT2, O200K, Splitter};
+    use super::super::{CL100K, CL100K_CLASSIC, GPT2, O200K, QWEN2, Splitter};
     use super::*;
     use proptest::prelude::*;
 
-    const SCANNERS: [(&str, Scanner); 4] = [
+    const SCANNERS: [(&str, Scanner); 5] = [
         (GPT2, Scanner::Gpt2),
         (CL100K, Scanner::Cl100k),
         (CL100K_CLASSIC, Scanner::Cl100kClassic),
+        (QWEN2, Scanner::Qwen2),
         (O200K, Scanner::O200k),
     ];
     /// Characters of every class, and those that patterns name.

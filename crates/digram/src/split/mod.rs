@@ -22,7 +22,7 @@ pub use find::Find;
 pub use steps::{Behaviour, Prefix, Step};
 pub(crate) use unicode::class_ranges;
 
-pub use patterns::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, named};
+pub use patterns::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, QWEN2, named};
 
 use crate::Result;
 use crate::align::Origin;
@@ -51,15 +51,17 @@ enum Scanner {
     Gpt2,
     Cl100k,
     Cl100kClassic,
+    Qwen2,
     O200k,
 }
 
 /// The patterns that have a scanner, by exact text.
-const SCANNED: [(&str, Scanner); 5] = [
+const SCANNED: [(&str, Scanner); 6] = [
     (GPT2, Scanner::Gpt2),
     (GPT2_TIKTOKEN, Scanner::Gpt2),
     (CL100K, Scanner::Cl100k),
     (CL100K_CLASSIC, Scanner::Cl100kClassic),
+    (QWEN2, Scanner::Qwen2),
     (O200K, Scanner::O200k),
 ];
 
@@ -102,13 +104,14 @@ impl Splitter {
     }
 
     /// What does the work: `"none"`, `"scanner:gpt2"`, `"scanner:cl100k"`, `"scanner:cl100k-classic"`,
-    /// `"scanner:o200k"`, `"regex"` or `"steps"`.
+    /// `"scanner:qwen2"`, `"scanner:o200k"`, `"regex"` or `"steps"`.
     pub fn engine(&self) -> &'static str {
         match &self.engine {
             Engine::None => "none",
             Engine::Scanner(Scanner::Gpt2, _) => "scanner:gpt2",
             Engine::Scanner(Scanner::Cl100k, _) => "scanner:cl100k",
             Engine::Scanner(Scanner::Cl100kClassic, _) => "scanner:cl100k-classic",
+            Engine::Scanner(Scanner::Qwen2, _) => "scanner:qwen2",
             Engine::Scanner(Scanner::O200k, _) => "scanner:o200k",
             Engine::General(_) => "regex",
             Engine::Steps(_) => "steps",
@@ -237,9 +240,14 @@ impl Scanner {
         let classes = unicode::classes();
         match self {
             Scanner::Gpt2 => pieces(text, base, |at| gpt2::piece_end(classes, text, at), each),
-            Scanner::Cl100k => pieces(text, base, |at| cl100k::piece_end(classes, text, at, Space::EndFirst), each),
+            Scanner::Cl100k => {
+                pieces(text, base, |at| cl100k::piece_end::<3>(classes, text, at, Space::EndFirst), each)
+            }
             Scanner::Cl100kClassic => {
-                pieces(text, base, |at| cl100k::piece_end(classes, text, at, Space::LineBreakFirst), each)
+                pieces(text, base, |at| cl100k::piece_end::<3>(classes, text, at, Space::LineBreakFirst), each)
+            }
+            Scanner::Qwen2 => {
+                pieces(text, base, |at| cl100k::piece_end::<1>(classes, text, at, Space::LineBreakFirst), each)
             }
             Scanner::O200k => pieces(text, base, |at| o200k::piece_end(classes, text, at), each),
         }

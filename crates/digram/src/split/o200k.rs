@@ -16,7 +16,7 @@
 //! Linear: a run of U is looked at to its end. If the piece ends within it, then after the last character of both
 //! classes; the rest holds capitals alone, and the next piece, which looks at them once more, takes them all.
 
-use super::scan::{Space, byte_run, contraction, is_line_break, space_end, up_to_three_numbers};
+use super::scan::{Space, byte_run, contraction, is_line_break, numbers, space_end};
 use super::unicode::{Classes, LETTER, LOWER, MARK, NUMBER, SYMBOL, UNCASED, UPPER};
 
 const BOTH: u8 = UNCASED | MARK;
@@ -28,7 +28,7 @@ pub(super) fn piece_end(classes: &Classes, text: &[u8], start: usize) -> usize {
     let (class, len) = classes.at(text, start);
     let next = start + len;
     if class == NUMBER {
-        return up_to_three_numbers(classes, text, start);
+        return numbers::<3>(classes, text, start);
     }
     let word = if class & (LETTER | MARK) != 0 {
         word_end(classes, text, start)

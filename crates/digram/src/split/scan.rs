@@ -24,10 +24,10 @@ pub(super) fn contraction<const FOLD: bool>(text: &[u8], at: usize) -> Option<us
     }
 }
 
-/// The end of `\p{N}{1,3}` at byte `at`, where a number is known to stand.
+/// The end of `\p{N}{1,MOST}` at byte `at`, where a number is known to stand.
 #[inline]
-pub(super) fn up_to_three_numbers(classes: &Classes, text: &[u8], mut at: usize) -> usize {
-    for _ in 0..3 {
+pub(super) fn numbers<const MOST: usize>(classes: &Classes, text: &[u8], mut at: usize) -> usize {
+    for _ in 0..MOST {
         if !classes.is_at(text, at, NUMBER) {
             break;
         }

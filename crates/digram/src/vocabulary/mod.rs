@@ -120,7 +120,8 @@ impl Vocabulary {
     /// Whether a run of symbols outside the alphabet is one unknown token.
     pub fn fuses_unknown(&self) -> bool {
         let fallback = self.symbols.fallback();
-        fallback.fuse && fallback.token.is_some()
+        let all_bytes = fallback.bytes.as_ref().is_some_and(|ids| !ids.contains(&NONE));
+        fallback.fuse && fallback.token.is_some() && !all_bytes
     }
 
     /// The bytes that the longest token is made of, special ones aside.

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::encode::Around;
-use crate::split::{CL100K, CL100K_CLASSIC, GPT2, O200K, Splitter};
+use crate::normalize::{Normalizer, Step};
+use crate::split::{CL100K, CL100K_CLASSIC, Find, GPT2, O200K, QWEN2, Splitter};
 use crate::vocabulary::{Base, Special, Unknown, Vocabulary};
 use proptest::prelude::*;
 
@@ -16,8 +17,8 @@ pub(in crate::encode) fn by_definition(encoder: &Encoder, text: &[u8], limit: us
     (0..=text.len()).rev().find(fits).unwrap()
 }
 
-pub(in crate::encode) const SPLITS: [Option<&str>; 5] =
-    [None, Some(GPT2), Some(CL100K), Some(CL100K_CLASSIC), Some(O200K)];
+pub(in crate::encode) const SPLITS: [Option<&str>; 6] =
+    [None, Some(GPT2), Some(CL100K), Some(CL100K_CLASSIC), Some(QWEN2), Some(O200K)];
 
 /// Merges of random bytes or characters; few symbols, so that many merges apply.
 pub(in crate::encode) fn merges(base: usize) -> impl Strategy<Value = Vec<(usize, usize)>> {
@@ -147,6 +148,34 @@ proptest! {
         } else {
             check(&encoder, &text, limit, options)?;
         }
+    }
+
+    #[test]
+    fn longest_of_composed_text(
+        pairs in merges(6), text in texts(), limit in 0..40usize, split in prop::sample::select(&SPLITS[..])
+    ) {
+        let around = Around { normalizer: Normalizer(vec![Step::Nfc]), ..Around::default() };
+        let composed = Normalizer(vec![Step::Nfc]).apply(&text).unwrap().into_owned();
+        check(&of_bytes(&pairs, split, around), composed.as_bytes(), limit, Options::default())?;
+    }
+
+    #[test]
+    fn longest_of_text_that_is_written_otherwise(pairs in merges(6), text in texts(), limit in 0..40usize) {
+        let steps = vec![Step::Prepend("b".into()), Step::Replace(Find::text(" ").unwrap(), "中".into())];
+        let around = Around { normalizer: Normalizer(steps), ..Around::default() };
+        check(&of_bytes(&pairs, None, around), text.as_bytes(), limit, Options::default())?;
+    }
+
+    #[test]
+    fn of_any_pattern_what_is_found_fits(pairs in merges(6), text in texts(), limit in 0..40usize, decomposed: bool) {
+        let around = Around { normalizer: Normalizer(if decomposed { vec![Step::Nfd] } else { vec![] }), ..Around::default() };
+        let encoder = of_bytes(&pairs, Some(r"[A-Za-z]+|\s+(?!\S)|(?:/!?)+|[\s\S]"), around);
+        let end = encoder.truncate(text.as_bytes(), limit, Options::default(), &|| false).unwrap();
+        prop_assert!(encoder.count(&text.as_bytes()[..end], Options::default(), &|| false).unwrap() <= limit as u64);
+        let longest = by_definition(&encoder, text.as_bytes(), limit, Options::default());
+        prop_assert!(end == longest || longest > end + encoder.longest, "{} but {}", end, longest);
+        let count = encoder.count(text.as_bytes(), Options::default(), &|| false).unwrap();
+        prop_assert_eq!(encoder.fits(text.as_bytes(), limit, Options::default(), &|| false), Ok(count <= limit as u64));
     }
 
     #[test]
