@@ -22,7 +22,7 @@ __all__ = [
     "truncate",
 ]
 
-Text = TypeVar("Text", str, bytes)
+_Text = TypeVar("_Text", str, bytes)
 
 @final
 class Allowed:
@@ -169,22 +169,22 @@ def fits(
 ) -> bool: ...
 def truncate(
     encoder: Encoder,
-    text: Text,
+    text: _Text,
     limit: int,
     allowed: Allowed | None = None,
     disallowed: Markers | None = None,
     template: bool = False,
-) -> tuple[Text, bool]: ...
+) -> tuple[_Text, bool]: ...
 def chunks(
     encoder: Encoder,
-    text: Text,
+    text: _Text,
     start: int,
     limit: int,
     overlap: int,
     allowed: Allowed | None = None,
     disallowed: Markers | None = None,
     template: bool = False,
-) -> tuple[list[Text], int]: ...
+) -> tuple[list[_Text], int]: ...
 def from_merges(
     merges: Buffer,
     *,

@@ -5,9 +5,9 @@
     >>> tok.fits("the cat", 10), tok.truncate("the cat sat", 5)
     (True, 'the cat')
 
-The number of tokens of a text does not grow evenly: with one more character two tokens may become one ("internationa" has
-more tokens than "international"), so the longest text that fits is not found by halving. How it is found, and why no
-longer one fits, is told in `crates/digram/src/encode/truncate.rs`.
+The number of tokens of a text does not grow evenly: with one more character two tokens may become one ("internationa"
+has more tokens than "international"), so the longest text that fits is not found by halving. How it is found, and why
+no longer one fits, is told in `crates/digram/src/encode/truncate.rs`.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class Cutting:
         are counted. Of bytes, those outside any well-formed character may be cut anywhere. A special token may be cut
         in two; its first half is then ordinary text.
 
-        Exact for the named splits and without one. With a pattern of your own, and where the vocabulary changes the text
-        (Llama 2, Gemma), a longer text may fit only where the texts up to a longest token longer do not.
+        Exact for the named splits and without one. With a pattern of your own, and where the vocabulary changes the
+        text (Llama 2, Gemma), a longer text may fit only where the texts up to a longest token longer do not.
 
         Errors are those of `encode`, for as much of the text as was looked at; ValueError for a negative number, or one
         below the number of ids that are put around every text.
@@ -97,9 +97,9 @@ class Cutting:
         """A text in parts, each of which has at most `max_tokens` ids by itself; cut between characters.
 
         Each part is the longest that fits (see `truncate`), but that no allowed special token is cut in two. Without
-        `overlap`, the parts join to the text (in a str, surrogates are joined or replaced first). With it, a part begins
-        where the last `overlap` ids of the part before begin, or a little later: never inside a character, and far
-        enough that the part ends behind the one before. The parts are made as they are asked for.
+        `overlap`, the parts join to the text (in a str, surrogates are joined or replaced first). With it, a part
+        begins where the last `overlap` ids of the part before begin, or a little later: never inside a character, and
+        far enough that the part ends behind the one before. The parts are made as they are asked for.
 
         Errors are those of `encode`; ValueError where a single character has more than `max_tokens` ids, for
         `max_tokens` below 1, and for an `overlap` that is not below `max_tokens`.
@@ -108,7 +108,7 @@ class Cutting:
         overlap = _checked("overlap", overlap, 0)
         if overlap >= max_tokens:
             raise ValueError(
-                f"overlap ({overlap}) must be less than max_tokens ({max_tokens}): a part must end behind the one before"
+                f"overlap ({overlap}) must be less than max_tokens ({max_tokens}): a part must go on from the last"
             )
         if not isinstance(text, (str, bytes)):
             raise TypeError(f"text must be str or bytes, not {type(text).__name__}")
@@ -136,12 +136,12 @@ class Cutting:
     ) -> tuple[list[int], Text]:
         """The ids that stay whatever text follows, and the rest of the text, whose ids may change.
 
-        For every continuation, the ids begin `encode(text + continuation)`: what a prompt can be cut back to, so that a
-        model that goes on writes whole tokens ("token healing": it is to go on with the rest), and what may be encoded
-        once of a text that grows. tiktoken's `encode_with_unstable` answers the same question with the ids that the end
-        may yet get. They are the ids that `stream_encoder` gives for the text: up to the last place where the split
-        always begins a new piece. With a split of your own, with none, and where the vocabulary changes the text, all of
-        the text is the rest.
+        For every continuation, the ids begin `encode(text + continuation)`: what a prompt can be cut back to, so that
+        a model that goes on writes whole tokens ("token healing": it is to go on with the rest), and what may be
+        encoded once of a text that grows. tiktoken's `encode_with_unstable` answers the same question with the ids
+        that the end may yet get. They are the ids that `stream_encoder` gives for the text: up to the last place
+        where the split always begins a new piece. With a split of your own, with none, and where the vocabulary
+        changes the text, all of the text is the rest.
 
         Errors are those of `encode`.
         """

@@ -87,7 +87,9 @@ pub enum Error {
         place: Place,
     },
     /// A character that has more tokens than a part of the text may have.
-    #[error("character {symbol:?} at {place} has more than {limit} tokens: a text is only cut between characters")]
+    #[error(
+        "character {symbol:?} at {place} has more tokens than the limit of {limit}: a text is only cut between characters"
+    )]
     Indivisible {
         /// The character, or the byte outside any.
         symbol: String,

@@ -47,13 +47,17 @@ def truncate(
 ) -> None:
     """Print the longest beginning of a text that has at most N tokens, cut between characters.
 
-    FILE is a text file in UTF-8, or - for standard input, which is also what is read where none is named. Whether it was
-    cut is said on standard error. TOK is a vocabulary that `digram train` or another tool wrote, or a named encoding.
-    With --add-special, what the file puts around a text counts. --json gives {"text", "tokens", "bytes", "cut"}, cut
-    being the number of bytes that were left out.
+    FILE is a text file in UTF-8, or - for standard input, which is also what is read where none is named. Whether it
+    was cut is said on standard error. TOK is a vocabulary that `digram train` or another tool wrote, or a named
+    encoding. With --add-special, what the file puts around a text counts. --json gives {"text", "tokens", "bytes",
+    "cut"}, cut being the number of bytes that were left out.
 
     \b
-    What fits into a prompt:
+    The beginning of a file:
+      digram truncate -t my.digram.json -n 100 README.md
+
+    \b
+    What fits into a prompt, from another program:
       git diff | digram truncate -t o200k_base -n 8000
     """
     tokenizer = options.load_tokenizer(tok, split, special)

@@ -89,7 +89,7 @@ impl Encoder {
         let around = self.template_length(options);
         let Some(limit) = limit.checked_sub(around) else {
             return Err(Error::Argument(format!(
-                "the vocabulary puts {around} tokens around every text, so none has at most {limit}"
+                "no text has at most {limit} tokens: what the vocabulary puts around every text has {around}"
             )));
         };
         let options = of_text(options);
