@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import digram
 from digram.errors import SpecialTokenError, UnknownSymbolError, UnknownTokenError
+from support.encodings import huggingface_tokenizer
 from support.huggingface import random_file
 from support.kinds import KINDS, SAMPLES, of_kind
 from support.texts import multilingual_text
@@ -235,6 +236,44 @@ def test_streams_run_over_iterables_and_asynchronous_ones(cl100k):
         return "".join(out), [id async for id in cl100k.stream_encoder().run_async(each(text))]
 
     assert asyncio.run(both()) == (text, ids)
+
+
+def test_composed_text_streams_too(data, oracle):
+    """Qwen 3 composes characters (NFC): ids come at once, and are those of the whole, by tokenizers."""
+    tok = digram.load(data.vocabulary("qwen3-tokenizer.json"))
+    other = huggingface_tokenizer(data, "qwen3")
+    rng = random.Random(5)
+    symbols = [
+        "a",
+        "e",
+        " ",
+        "\n",
+        "é",
+        "\u0301",
+        "\u0323",
+        "1",
+        "'s",
+        "\u1100",
+        "\u1161",
+        "\u11a8",
+        "가",
+        "\u212b",
+        "中",
+        "!",
+    ]
+    for _ in range(2000):
+        text = "".join(rng.choices(symbols, k=rng.randint(1, 14)))
+        cuts = sorted(rng.choices(range(len(text) + 1), k=4))
+        parts = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+        ids = list(tok.stream_encoder().run(parts))
+        oracle.equal(ids, other.encode(text, add_special_tokens=False).ids, "tokenizers", where=parts)
+        stable, rest = tok.stable_prefix(text)
+        assert ids[: len(stable)] == stable
+        assert stable + tok.encode(rest) == ids
+    stream = tok.stream_encoder()
+    assert stream.feed("one two e") == tok.encode("one two")
+    assert stream.feed("\u0301") == []
+    assert stream.pending == " e\u0301".encode()
 
 
 def test_numbers_of_numpy_are_ids(cl100k):

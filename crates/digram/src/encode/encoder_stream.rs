@@ -1,8 +1,9 @@
 //! Text -> ids, part by part: the ids that no later text can change come at once, the others when it can no more.
 //!
 //! A part of the text is settled up to a safe cut of the split pattern (see `split::cuts`) or the end of an added token,
-//! unless a marker may begin before it that is not whole yet. Where the pattern has no known safe cut, where there is
-//! none, and where the vocabulary changes the text, all is held back until the end.
+//! unless a marker may begin before it that is not whole yet. Where characters are composed (NFC), the two around a cut must
+//! be such that nothing on one side changes the other. Where the pattern has no known safe cut, where there is
+//! none, and where the vocabulary changes the text otherwise, all is held back until the end.
 
 use super::{Allowed, Encoder, Options};
 use crate::error::Place;
@@ -90,7 +91,7 @@ impl Encoder {
     /// Whether no part of a text is settled before its end, so that [`Self::encode_next`] only keeps what it is given.
     pub fn settles_nothing(&self, options: Options) -> bool {
         let allowed = options.allowed.unwrap_or(&self.always);
-        !self.keeps_text(allowed) || (!self.splitter.has_cuts() && allowed.before.is_empty())
+        !self.settles(allowed) || (!self.splitter.has_cuts() && allowed.before.is_empty())
     }
 
     /// Appends the ids of what was held back: no text follows. The stream begins anew.
@@ -118,6 +119,12 @@ impl Encoder {
         Ok(())
     }
 
+    /// Whether a text may be settled before its end.
+    fn settles(&self, allowed: &Allowed) -> bool {
+        let changes = self.splitter.changes_text() || self.around.byte_characters || !allowed.is_plain();
+        !changes && self.around.normalizer.composes_only()
+    }
+
     /// Options for a part of a text: the template goes around the whole.
     fn of_part<'a>(&self, options: Options<'a>) -> Options<'a> {
         Options { template: false, ..options }
@@ -135,7 +142,7 @@ impl Encoder {
                 return Err(Error::DisallowedSpecial { marker, place: Place::Byte(place.start) });
             }
         }
-        if !self.keeps_text(allowed) {
+        if !self.settles(allowed) {
             return Ok(Settled { end: 0, looked: refused_from });
         }
         let (mut done, mut from) = (0, looked);
@@ -151,7 +158,8 @@ impl Encoder {
             return Ok(Settled { end: 0, looked });
         }
         let to = open.min(refused_from);
-        let end = self.splitter.last_cut(held, looked.max(done + 1), to).unwrap_or(done);
+        let stays = |before, after| self.around.normalizer.is_boundary(before, after);
+        let end = self.splitter.last_cut(held, looked.max(done + 1), to, stays).unwrap_or(done);
         Ok(Settled { end, looked: to.max(end) })
     }
 }
@@ -161,16 +169,22 @@ mod tests {
     use super::*;
     use crate::encode::AddedToken;
     use crate::encode::Around;
-    use crate::split::{CL100K, GPT2, O200K, Splitter};
+    use crate::normalize::{Normalizer, Step};
+    use crate::split::{CL100K, GPT2, O200K, QWEN2, Splitter};
     use crate::vocabulary::{Base, Vocabulary};
     use proptest::prelude::*;
 
     fn encoder(pattern: Option<&str>) -> Encoder {
+        encoder_that(Vec::new(), pattern)
+    }
+
+    fn encoder_that(normalizes: Vec<Step>, pattern: Option<&str>) -> Encoder {
         let merges = [(97, 98, 256), (256, 99, 257), (32, 97, 258), (32, 258, 259)];
         let specials = [("<a".to_string(), 300), ("<ab c>".into(), 301), ("c>d".into(), 302)];
         let vocabulary = Vocabulary::from_merges(&Base::bytes(), merges.to_vec(), &specials, None).unwrap();
         let splitter = pattern.map_or_else(Splitter::none, |pattern| Splitter::new(pattern).unwrap());
-        let around = Around { template: (vec![1, 2], vec![3]), ..Around::default() };
+        let (template, normalizer) = ((vec![1, 2], vec![3]), Normalizer(normalizes));
+        let around = Around { template, normalizer, ..Around::default() };
         Encoder::with(vocabulary, splitter, &specials, around).unwrap()
     }
 
@@ -189,7 +203,8 @@ mod tests {
 
     fn texts() -> impl Strategy<Value = Vec<u8>> {
         let one = prop_oneof![
-            8 => prop::sample::select(vec!["a", "b", "c", " ", "<", ">", "d", "<a", "<ab c>", "c>d", "1", "'s", "\n", "é", "中"])
+            8 => prop::sample::select(vec!["a", "b", "c", " ", "<", ">", "d", "<a", "<ab c>", "c>d", "1", "'s", "\n", "é", "中",
+                "e", "\u{301}", "\u{323}", "\u{1100}", "\u{1161}", "\u{11a8}", "가", "\u{212b}", "\u{37e}", "\u{2001}", "\u{9c7}", "\u{9be}"])
                 .prop_map(|s| s.as_bytes().to_vec()),
             1 => any::<u8>().prop_map(|b| vec![b]),
         ];
@@ -203,10 +218,10 @@ mod tests {
         fn parts_give_the_ids_of_the_whole(
             text in texts(),
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
-            pattern in prop::sample::select(vec![Some(GPT2), Some(CL100K), Some(O200K), None, Some(r"\S+|\s+")]),
-            (allow, refuse, template) in any::<(bool, u8, bool)>(),
+            pattern in prop::sample::select(vec![Some(GPT2), Some(CL100K), Some(QWEN2), Some(O200K), None, Some(r"\S+|\s+")]),
+            (allow, refuse, template, composed) in any::<(bool, u8, bool, bool)>(),
         ) {
-            let encoder = encoder(pattern);
+            let encoder = encoder_that(if composed { vec![Step::Nfc] } else { vec![] }, pattern);
             let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
             cuts.extend([0, text.len()]);
             cuts.sort_unstable();
@@ -233,6 +248,15 @@ mod tests {
             let options = Options { allowed: Some(all.all_specials()), ..Options::default() };
             assert!(!encoder.settles_nothing(options));
         }
+    }
+
+    #[test]
+    fn composed_text_is_settled_but_for_what_may_compose() {
+        let encoder = encoder_that(vec![Step::Nfc], Some(QWEN2));
+        let (mut stream, mut ids) = (EncoderStream::default(), Vec::new());
+        let options = Options::default();
+        encoder.encode_next(&mut stream, "ab ab e".as_bytes(), options, true, &mut ids, &|| false).unwrap();
+        assert_eq!((ids, stream.held()), (vec![256, 32, 256], " e".as_bytes()));
     }
 
     #[test]

@@ -11,7 +11,8 @@ use crate::Result;
 use crate::split::Find;
 use std::borrow::Cow;
 use unicode_normalization::{
-    IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick,
+    IsNormalized, UnicodeNormalization, char::canonical_combining_class, is_nfc_quick, is_nfd_quick, is_nfkc_quick,
+    is_nfkd_quick,
 };
 
 /// One thing done to a text.
@@ -55,6 +56,19 @@ impl Normalizer {
     /// Whether the text ends up as characters that stand for bytes.
     pub fn writes_bytes(&self) -> bool {
         matches!(self.0.last(), Some(Step::ByteCharacters))
+    }
+
+    /// Whether nothing is done but to compose characters.
+    pub fn composes_only(&self) -> bool {
+        self.0.iter().all(|step| matches!(step, Step::Nfc))
+    }
+
+    /// Whether a text may be cut between two characters, and what comes of the parts is what comes of the whole, with the
+    /// same two characters around the cut; where nothing is done but to compose. Such a character follows no other one in
+    /// a composition, and has its place (Unicode Standard Annex #15, "Stable Code Points").
+    pub fn is_boundary(&self, before: char, after: char) -> bool {
+        let stays = |c: char| canonical_combining_class(c) == 0 && is_nfc_quick([c].into_iter()) == IsNormalized::Yes;
+        self.is_empty() || (stays(before) && stays(after))
     }
 
     /// Whether a text, and every part of it, stays as it is.

@@ -28,14 +28,22 @@ fn is_cut(scanner: Scanner, classes: &Classes, before: char, after: char) -> boo
     }
 }
 
-/// The last safe cut of `text`, which need not be UTF-8, from byte `from` up to byte `to`, both included.
-pub(super) fn last_cut(scanner: Scanner, classes: &Classes, text: &[u8], from: usize, to: usize) -> Option<usize> {
+/// The last safe cut of `text`, which need not be UTF-8, from byte `from` up to byte `to`, both included, that `wanted` takes
+/// for the two characters around it.
+pub(super) fn last_cut(
+    scanner: Scanner,
+    classes: &Classes,
+    text: &[u8],
+    (from, to): (usize, usize),
+    wanted: impl Fn(char, char) -> bool,
+) -> Option<usize> {
     let mut after = text.get(to..).and_then(first_character);
     let mut at = to;
     while at >= from.max(1) {
         let before = last_character(&text[..at]);
         if let (Some(before), Some(after)) = (before, after)
             && is_cut(scanner, classes, before, after)
+            && wanted(before, after)
         {
             return Some(at);
         }
@@ -110,7 +118,7 @@ mod tests {
             let splitter = Splitter::new(pattern).unwrap();
             let whole = ends(&splitter, text, 0);
             let mut to = text.len();
-            while let Some(cut) = last_cut(scanner, classes(), text, 0, to) {
+            while let Some(cut) = last_cut(scanner, classes(), text, (0, to), |_, _| true) {
                 let mut parts = ends(&splitter, &text[..cut], 0);
                 parts.extend(ends(&splitter, &text[cut..], cut));
                 prop_assert_eq!(&parts, &whole, "{} cut at {} of {:?}", pattern, cut, String::from_utf8_lossy(text));
@@ -159,12 +167,12 @@ mod tests {
             let text = "the cat, 42 of them; 中文 too".as_bytes();
             let mut cuts = 0;
             let mut to = text.len();
-            while let Some(cut) = splitter.last_cut(text, 0, to) {
+            while let Some(cut) = splitter.last_cut(text, 0, to, |_, _| true) {
                 cuts += 1;
                 to = cut - 1;
             }
             assert!(cuts >= 6, "{pattern}: {cuts}");
         }
-        assert_eq!(Splitter::none().last_cut(b"a b", 0, 3), None);
+        assert_eq!(Splitter::none().last_cut(b"a b", 0, 3, |_, _| true), None);
     }
 }

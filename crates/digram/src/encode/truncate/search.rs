@@ -79,7 +79,7 @@ impl<'a> Search<'a> {
         let (encoder, limit) = (self.encoder, self.limit);
         let splitter = &encoder.splitter;
         let has_cuts = splitter.has_cuts();
-        let is_cut = |at| at > 0 && splitter.last_cut(self.document, at, at).is_some();
+        let is_cut = |at| at > 0 && splitter.last_cut(self.document, at, at, |_, _| true).is_some();
         let mut counter = Counter::new(encoder, self.stop);
         let mut stretch = Stretch { to: self.document.len(), fits: true, ..Stretch::default() };
         let mut ended = false;
