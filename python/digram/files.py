@@ -1,48 +1,109 @@
-"""Writing files so that nothing half-written ever stands under the final name."""
+"""Files: read whole where they are files at all, and written so that nothing half-written stands under the final name."""
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-__all__ = ["whole_file", "written_whole"]
+from digram.errors import FormatError
+
+__all__ = ["LARGEST", "check_readable", "contents", "made_folder", "regular_file", "whole_file", "written_whole"]
+
+LARGEST = 1 << 30
+"""No vocabulary is read from more bytes than these; the largest published ones have a thirtieth of them."""
+
+AnyPath = str | os.PathLike[str]
+
+
+def check_readable(path: AnyPath) -> None:
+    """FormatError where `path` is a pipe, a socket or a device: these would be waited for, or may never end.
+
+    What is not there, and a folder, is for `open` to refuse.
+    """
+    with suppress(OSError):
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise FormatError(
+                f"{path} is a pipe or a device, which can be read once, and a vocabulary is read twice: "
+                "write it into a file, and load that"
+            )
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def regular_file(path: AnyPath) -> Iterator[BinaryIO]:
+    """A file for reading. OSError where it cannot be opened, FormatError as `check_readable`."""
+    check_readable(path)
+    with open(path, "rb") as file:
+        yield file
+
+
+def contents(path: AnyPath, most: int = LARGEST) -> bytes:
+    """What a file holds. Errors are those of `regular_file`; FormatError too for more than `most` bytes."""
+    with regular_file(path) as file:
+        data = b"" if os.fstat(file.fileno()).st_size > most else file.read(most + 1)
+        if len(data) > most or os.fstat(file.fileno()).st_size > most:
+            raise FormatError(
+                f"{path} has more than {most:,} bytes, and digram reads no vocabulary from so large a file: "
+                "name the file of the vocabulary"
+            )
+        return data
+
+
+def made_folder(path: Path) -> None:
+    """Makes a folder, and those that it is in; NotADirectoryError where there is a file of that name."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        there = error.filename or path
+        raise NotADirectoryError(errno.ENOTDIR, "Is a file, where a folder is to be made", str(there)) from None
+
+
+@contextmanager
+def whole_file(path: AnyPath) -> Iterator[BinaryIO]:
     """A file that appears under `path` when the block ends well; an old file stays until then.
 
     What is no regular file, such as a pipe or a device, is written to as it is: to replace /dev/null would be a pity.
+    OSError names `path`, whatever it was that failed.
     """
-    import tempfile  # 5 ms, for all that only read
-
     path = Path(path)
-    if path.exists() and not path.is_file():
-        with open(path, "wb") as file:  # IsADirectoryError for a folder
-            yield file
-        return
-    if path.is_symlink():
-        path = path.resolve()  # write where the link points, and keep the link
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".digram-", suffix=".part")
+    temporary = None
     try:
+        try:
+            old = os.stat(path).st_mode
+        except FileNotFoundError:  # or a link to nothing, which is kept
+            old = None
+        if old is not None and not stat.S_ISREG(old):
+            with open(path, "wb") as file:  # IsADirectoryError for a folder
+                yield file
+            return
+        target = os.path.realpath(path)  # where a link points: it is kept
+        handle, temporary = _temporary(os.path.dirname(target), 0o666 if old is None else old & 0o777)
         with open(handle, "wb") as file:
             yield file
             file.flush()
+            if old is not None:
+                os.chmod(temporary, old & 0o7777)
             os.fsync(file.fileno())
-        os.chmod(temporary, _mode(path))
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
+        os.replace(temporary, target)
+        temporary = None
+    except OSError as error:
+        if error.errno is not None and error.filename in (None, temporary):
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
+    finally:
+        if temporary is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
 
 
 @contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+def written_whole(path: AnyPath) -> Iterator[TextIO]:
     """The same for text: UTF-8, and only `\n` ends a line."""
     with whole_file(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
@@ -52,10 +113,20 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[TextIO]:
             text.detach()  # what is written reaches the file, which stays open
 
 
-def _mode(path: Path) -> int:
-    """The mode of the file that is there, or what `open` would give a new one."""
-    with suppress(FileNotFoundError):
-        return path.stat().st_mode & 0o7777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _temporary(folder: str, mode: int) -> tuple[int, str]:
+    """A new file in `folder`, open, and its path. Of `mode` the system takes what the process's umask leaves.
+
+    Not by `tempfile`, whose files nobody else may read: the mode that `open` would give can only be learnt by setting
+    the umask of the whole process for an instant, in which other threads may make files.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        path = os.path.join(folder, f".digram-{os.urandom(8).hex()}.part")
+        try:
+            return os.open(path, flags, mode), path
+        except FileExistsError:
+            continue
+        except FileNotFoundError as error:
+            raise OSError(error.errno, "The folder to write into does not exist") from None
+        except OSError as error:
+            raise OSError(error.errno, error.strerror) from None  # the caller names the file

@@ -348,17 +348,18 @@ class Tokenizer(Cutting):
         return [token.decode() for token in tokens] if self.alphabet == "characters" else tokens
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Writes digram's own JSON format, or `format`; an old file stays until the new one is whole.
+        """Writes `format`, or what the name of the file says; an old file stays until the new one is whole.
 
-        `format` is "digram", "gguf", "gpt2", "huggingface", "sentencepiece" or "tiktoken"; the name of the file does
-        not choose it. "gpt2" and "huggingface" write two files into the folder `path`; transformers loads the folder of
+        `format` is "digram" (its own JSON), "gguf", "gpt2", "huggingface", "sentencepiece" or "tiktoken". Without it,
+        x.gguf is "gguf", x.model "sentencepiece", x.tiktoken "tiktoken", tokenizer.json "huggingface", vocab.json and
+        merges.txt "gpt2", and any other name "digram"; where both are given and differ: ValueError. "gpt2" and "huggingface" write two files into the folder `path`; transformers loads the folder of
         the latter. With a `path` that ends in .json "huggingface" writes what tokenizer.json holds to that file alone.
 
         FormatWarning says what a format cannot hold, VocabularyError why it cannot give the same ids.
         """
         from digram import formats
 
-        formats.save(self, path, format or "digram")
+        formats.save(self, path, format)
 
     def _specials(self, allowed: Specials, disallowed: Specials) -> _NativeSpecials:
         if not allowed and not disallowed:

@@ -25,11 +25,12 @@ from pathlib import Path
 from typing import Any
 
 from digram import patterns
+from digram._text import printable
 from digram._warn import warn
 from digram.definition import Definition, special_ids
 from digram.errors import FormatError, FormatWarning, MissingVocabularyError, PatternError, VocabularyError
-from digram.files import written_whole
-from digram.formats import _json
+from digram.files import contents, made_folder, written_whole
+from digram.formats import _elsewhere, _json
 from digram.formats.limits import check_plain, flagged, warn_of_missing_bytes
 from digram.patterns import checked
 from digram.tokenizer import Tokenizer
@@ -78,12 +79,12 @@ def looks_like_merges(start: bytes) -> bool:
 def pair_of(path: Path) -> tuple[Path, Path]:
     """(vocabulary, merges): the two files of a folder, or a file and the one that belongs to it.
 
-    MissingVocabularyError names the one that is missing; FormatError, where the name does not say which that is;
-    IsADirectoryError, where the folder has neither.
+    MissingVocabularyError names the one that is missing, or says that the folder has neither; FormatError that the name
+    does not say which that is.
     """
     if path.is_dir():
         if not any((path / name).exists() for name in _SIBLINGS):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+            raise _elsewhere.no_vocabulary(path)
         return _in_folder(path, VOCABULARIES), _in_folder(path, _MERGES)
     ending = next((name for name in _SIBLINGS if path.name.endswith(name)), None)
     if ending is None:
@@ -129,7 +130,7 @@ def load(
     """
     vocabulary, merges = pair_of(Path(path))
     where = f"{vocabulary} with {merges}"
-    tokenizer = read(merges.read_bytes(), vocabulary.read_bytes(), where, split=split, special_tokens=special_tokens)
+    tokenizer = read(contents(merges), contents(vocabulary), where, split=split, special_tokens=special_tokens)
     warn_of_missing_bytes(tokenizer, vocabulary, merges)
     return tokenizer
 
@@ -254,7 +255,7 @@ def _split_of(lines: list[str], where: str) -> str | None:
     if _are_gpt2s(lines[1:]):
         return "gpt2"
     raise ValueError(
-        f"{where} do not say how text is split, and are not GPT-2's own: give split=, a name of digram.patterns "
+        f"{printable(where)} do not say how text is split, and are not GPT-2's own: give split=, a name of digram.patterns "
         '("gpt2" for models that split as GPT-2 does) or a regular expression'
     )
 
@@ -326,7 +327,7 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
         else:
             ids[written] = id
     for file in (vocabulary, merges):
-        file.parent.mkdir(parents=True, exist_ok=True)
+        made_folder(file.parent)
     lines = [f"{spelt[left]} {spelt[right]}" for left, right in pairs]
     as_gpt2 = tokenizer.pattern in (patterns.GPT2, _TIKTOKENS_GPT2)
     # GPT-2's own files come back byte for byte, and say which split they have by what they are.

@@ -31,7 +31,7 @@ from pathlib import Path
 from digram._warn import warn
 from digram.definition import Definition
 from digram.errors import DigramError, FormatError, FormatWarning, VocabularyError
-from digram.files import whole_file
+from digram.files import contents, whole_file
 from digram.formats.pieces import BYTE, NORMAL, UNKNOWN, Flags, Piece, definition_of, pieces_of
 from digram.tokenizer import Tokenizer
 
@@ -49,7 +49,7 @@ def load(path: str | os.PathLike[str]) -> Tokenizer:
     """Reads the file. FormatError says what is wrong with it, or not supported in it."""
     path = Path(path)
     try:
-        definition = _definition(path.read_bytes(), path)
+        definition = _definition(contents(path), path)
         return Tokenizer(definition)
     except FormatError:
         raise

@@ -12,10 +12,11 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+from digram._text import printable
 from digram._warn import warn
 from digram.definition import Definition, special_ids
 from digram.errors import FormatError, FormatWarning, VocabularyError
-from digram.files import whole_file
+from digram.files import contents, whole_file
 from digram.formats.limits import check_plain, flagged, warn_of_missing_bytes
 from digram.patterns import checked
 from digram.tokenizer import Tokenizer
@@ -45,11 +46,11 @@ def load(
     """
     if split is None:
         raise ValueError(
-            f"{Path(path)} does not say how text is split: give split=, a name of digram.patterns "
+            f"{printable(str(path))} does not say how text is split: give split=, a name of digram.patterns "
             '("cl100k" for cl100k_base, "o200k" for o200k_base, "gpt2" for r50k_base) or a regular expression, '
             'or name=, a named encoding such as "cl100k_base"'
         )
-    tokenizer = read(Path(path).read_bytes(), str(Path(path)), split=split, special_tokens=special_tokens)
+    tokenizer = read(contents(path), str(Path(path)), split=split, special_tokens=special_tokens)
     warn_of_missing_bytes(tokenizer, Path(path))
     return tokenizer
 

@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from digram import patterns
+from digram._text import printable
 from digram._warn import warn
 from digram.definition import AddedToken, Definition
 from digram.errors import DigramError, FormatError, FormatWarning, VocabularyError
@@ -79,7 +80,7 @@ def load(path: str | os.PathLike[str], *, split: str | None = None) -> Tokenizer
             return _without_looking_up(Tokenizer(_byte_level(keys, split)))
         if model == "llama":
             if split is not None:
-                raise ValueError(f"{path} holds its own split: give none")
+                raise ValueError(f"{printable(str(path))} holds its own split: give none")
             return Tokenizer(_pieces(keys))
     except FormatError:
         raise
@@ -157,7 +158,7 @@ def _byte_level(keys: _Keys, split: str | None) -> Definition:
     pre = splits.NAMES.get(name)
     if split is not None:
         if pre is not None:
-            raise ValueError(f"{keys.path} has a split, {name!r}: give none")
+            raise ValueError(f"{printable(str(keys.path))} has a split, {name!r}: give none")
         pre = splits.Pre((patterns.pattern(patterns.checked(split)) or "",))
     if pre is None:
         said = f"is {name[:60]!r}, which digram does not know" if name else "is missing"

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from digram._warn import warn
 from digram.definition import Definition, Step
 from digram.errors import FormatWarning
-from digram.files import written_whole
+from digram.files import made_folder, written_whole
 from digram.formats.huggingface import (
     added,
     config,
@@ -63,7 +63,7 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
     }
     alone = path.name.endswith(".json") and not path.is_dir()
     if not alone:
-        path.mkdir(parents=True, exist_ok=True)
+        made_folder(path)
     with ExitStack() as files:  # both, or the old ones stay
         file = files.enter_context(written_whole(path if alone else path / "tokenizer.json"))
         _write(file, value, written)
