@@ -18,7 +18,7 @@ from digram.files import check_readable, regular_file
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
 
-__all__ = ["WRITERS", "load", "save"]
+__all__ = ["WRITERS", "load", "load_anew", "save"]
 
 # What `save` takes -> the module that writes it.
 WRITERS = {
@@ -90,6 +90,12 @@ def load(
     return _load_path(path, given)
 
 
+def load_anew(path: str | os.PathLike[str]) -> Tokenizer:
+    """The tokenizer of a file or folder as `load` reads it, past the cache: neither taken from it nor kept there."""
+    check_readable(path)
+    return _reader(_path(path, "path"), {})[0]()
+
+
 def _path(given: str | os.PathLike[str], name: str) -> Path:
     """The path that an argument gives; TypeError and ValueError say that it gives none."""
     if not isinstance(given, (str, os.PathLike)) or isinstance(os.fspath(given), bytes):
@@ -154,7 +160,7 @@ def _reader(path: Path, given: Mapping[str, Any]) -> tuple[Callable[[], Tokenize
 
     some = {key: value for key, value in given.items() if value}
     if path.is_dir():
-        if not (path / _TOKENIZER_JSON).is_file():
+        if not (path / _TOKENIZER_JSON).exists():
             return partial(gpt2.load, path, **some), gpt2.pair_of(path)
         path /= _TOKENIZER_JSON
     with _opened(path) as file:

@@ -39,6 +39,8 @@ def no_vocabulary(folder: Path) -> MissingVocabularyError:
         for entry in folder.iterdir()
         if entry.name.endswith((".gguf", ".tiktoken", ".model", "tekken.json", "tokenizer.json", ".digram.json"))
     )
-    way_out = f"load a file in it by its name, such as {others[0]}" if others else "name the folder or file that has one"
+    way_out = (
+        f"load a file in it by its name, such as {others[0]}" if others else "name the folder or file that has one"
+    )
     message = f"{folder} is a folder without tokenizer.json, and without vocab.json and merges.txt: {way_out}"
     return MissingVocabularyError(errno.ENOENT, message, str(folder / "tokenizer.json"))

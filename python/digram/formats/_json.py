@@ -102,7 +102,9 @@ class Node:
         """The value's "type", one of `known`."""
         self.expect(isinstance(self.value, dict), "an object or null")
         name = self["type"]
-        name.expect(name.value in known, f"one of {', '.join(known)}: digram reads no other one")
+        name.expect(
+            isinstance(name.value, str) and name.value in known, f"one of {', '.join(known)}: digram reads no other one"
+        )
         return str(name.value)
 
     def expect(self, right: bool, expected: str) -> None:

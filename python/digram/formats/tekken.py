@@ -19,6 +19,7 @@ from digram.definition import Definition
 from digram.errors import DigramError, FormatError
 from digram.formats import _json
 from digram.formats._json import Node
+from digram.formats.limits import warn_of_missing_bytes
 from digram.tokenizer import Tokenizer
 
 __all__ = ["load", "looks_like"]
@@ -65,7 +66,7 @@ def tokenizer(data: object, path: Path) -> Tokenizer:
     pattern: str = config.get("pattern", str)
     names = {text: name for name, text in patterns.NAMED.items()}
     try:
-        return Tokenizer(
+        made = Tokenizer(
             Definition(
                 kind="ranks",
                 tokens=tuple(present),
@@ -76,6 +77,8 @@ def tokenizer(data: object, path: Path) -> Tokenizer:
         )
     except (DigramError, ValueError, OverflowError) as error:
         raise FormatError(f"{path} holds a vocabulary that is none: {error}") from error
+    warn_of_missing_bytes(made, path)
+    return made
 
 
 # What files without special tokens have, from mistral-common's DEPRECATED_SPECIAL_TOKENS.

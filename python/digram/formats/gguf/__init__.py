@@ -40,7 +40,7 @@ from digram.errors import DigramError, FormatError, FormatWarning, VocabularyErr
 from digram.formats.gguf import container, splits
 from digram.formats.gguf.container import Float, Signed, Value
 from digram.formats.gpt2 import BYTE_OF, CHARACTER_OF
-from digram.formats.limits import check_plain, flagged
+from digram.formats.limits import check_plain, flagged, warn_of_missing_bytes, warn_of_special_text
 from digram.formats.pairs import exact_pairs, taken_whole
 from digram.formats.pieces import BYTE, CONTROL, NORMAL, UNUSED, USER_DEFINED, Flags, definition_of, pieces_of
 from digram.tokenizer import Tokenizer
@@ -77,7 +77,10 @@ def load(path: str | os.PathLike[str], *, split: str | None = None) -> Tokenizer
     model = keys.text("model")
     try:
         if model == "gpt2":
-            return _without_looking_up(Tokenizer(_byte_level(keys, split)))
+            made = _without_looking_up(Tokenizer(_byte_level(keys, split)))
+            warn_of_missing_bytes(made, path)
+            warn_of_special_text(made, path)
+            return made
         if model == "llama":
             if split is not None:
                 raise ValueError(f"{printable(str(path))} holds its own split: give none")
