@@ -366,10 +366,12 @@ class Tokenizer(Cutting):
 
         `format` is "digram" (its own JSON), "gguf", "gpt2", "huggingface", "sentencepiece" or "tiktoken". Without it,
         x.gguf is "gguf", x.model "sentencepiece", x.tiktoken "tiktoken", tokenizer.json "huggingface", vocab.json and
-        merges.txt "gpt2", and any other name "digram"; where both are given and differ: ValueError. "gpt2" and "huggingface" write two files into the folder `path`; transformers loads the folder of
-        the latter. With a `path` that ends in .json "huggingface" writes what tokenizer.json holds to that file alone.
+        merges.txt "gpt2", any other name "digram". "gpt2" and "huggingface" write two files into the folder `path`;
+        transformers loads the folder of the latter. With a `path` that ends in .json "huggingface" writes what
+        tokenizer.json holds to that file alone.
 
-        FormatWarning says what a format cannot hold, VocabularyError why it cannot give the same ids.
+        FormatWarning says what a format cannot hold, VocabularyError why it cannot give the same ids, ValueError that
+        the name belongs to another format than `format`.
         """
         from digram import formats
 

@@ -24,7 +24,7 @@ def test_a_token_is_a_text(tok, token):
 
 def test_what_becomes_of_ill_formed_bytes_is_checked_before_there_are_any(tok):
     for call in (tok.decode, lambda ids, errors: tok.decode_batch([ids], errors)):
-        with pytest.raises(ValueError, match='errors must be r"replace", "strict", "ignore" or .*, not \'nonsense\''):
+        with pytest.raises(ValueError, match=r'errors must be "replace", "strict", "ignore" or .*, not \'nonsense\''):
             call([97], "nonsense")
     with pytest.raises(ValueError, match="errors must be"):
         tok.stream_decoder("nonsense")

@@ -120,7 +120,7 @@ def test_long_things_are_cut(tmp_path):
 
 @pytest.mark.parametrize("command", ["show", "inspect", "count", "encode", "train", "decode", "convert"])
 def test_no_command_prints_what_it_should_not(command, evil, tmp_path):
-    """Tokens, names of files, splits, special tokens and errors, with and without --json; `decode` alone prints text."""
+    """Tokens, names of files, splits, special tokens and errors, with and without --json."""
     text = EVIL[:-1]
     tok = digram.train(text * 5, min_count=2, split=f"{EVIL[:8]}|.", special_tokens=[f"{text}!"])
     path = evil / "tok"

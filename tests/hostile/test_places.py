@@ -116,7 +116,8 @@ FORBIDDEN = """
 import os, sys, digram
 from pathlib import Path
 digram.formats
-import digram.formats.digram, digram.formats.gpt2, digram.formats.tiktoken, digram.formats.gguf, digram.formats.sentencepiece
+import digram.formats.digram, digram.formats.gguf, digram.formats.gpt2, digram.formats.sentencepiece
+import digram.formats.tiktoken
 tok = digram.train("ab", 257)
 digram.Corpus
 folder = Path(sys.argv[1])

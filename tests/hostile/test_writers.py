@@ -49,6 +49,20 @@ def of_one_file(request):
     return FORMATS[request.param]
 
 
+def failing_at(nth, real, error):
+    """`real`, but for call `nth`, which raises; of `os.open` those calls count that make a file."""
+    calls = []
+
+    def broken(*arguments, **options):
+        if real is not os.open or arguments[1] & os.O_CREAT:
+            calls.append(arguments)
+            if len(calls) > nth:
+                raise error
+        return real(*arguments, **options)
+
+    return broken
+
+
 @pytest.mark.parametrize("failing", ["replace", "fsync", "open"])
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
 def test_what_fails_leaves_everything_as_it_was(written, failing, error, tmp_path, monkeypatch):
@@ -57,18 +71,8 @@ def test_what_fails_leaves_everything_as_it_was(written, failing, error, tmp_pat
     before = tree(tmp_path)
     real = getattr(os, failing)
     for nth in range(len(written.parts(path))):
-        calls = []
-
-        def broken(*arguments, **options):
-            if failing == "open" and not arguments[1] & os.O_CREAT:
-                return real(*arguments, **options)
-            calls.append(arguments)
-            if len(calls) > nth:  # noqa: B023 (it is called in this round)
-                raise error
-            return real(*arguments, **options)
-
         with monkeypatch.context() as patch:
-            patch.setattr(os, failing, broken)
+            patch.setattr(os, failing, failing_at(nth, real, error))
             with pytest.raises(type(error)) as caught:
                 save(written, path)
         if isinstance(error, OSError):

@@ -245,8 +245,8 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str | None 
         raise ValueError(f"{format!r} is no format that digram writes: the formats are {', '.join(WRITERS)}")
     if said and format not in said:
         raise ValueError(
-            f"{printable(path.name)} is a name of files of the format {said[0]!r}, and {format!r} was asked for: give it "
-            "another name, or the other format"
+            f"{printable(path.name)} is a name of files of the format {said[0]!r}, and {format!r} was asked for: give "
+            "it another name, or the other format"
         )
     if path.is_dir() and WRITERS[format] not in _names.FOLDERS:
         raise IsADirectoryError(errno.EISDIR, f"Is a folder, and the format {format!r} is a file", str(path))

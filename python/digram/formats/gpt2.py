@@ -270,8 +270,8 @@ def _split_of(lines: list[str], where: str) -> str | None:
     if _are_gpt2s(lines[1:]):
         return "gpt2"
     raise ValueError(
-        f"{printable(where)} do not say how text is split, and are not GPT-2's own: give split=, a name of digram.patterns "
-        '("gpt2" for models that split as GPT-2 does) or a regular expression'
+        f"{printable(where)} do not say how text is split, and are not GPT-2's own: give split=, a name of "
+        'digram.patterns ("gpt2" for models that split as GPT-2 does) or a regular expression'
     )
 
 
