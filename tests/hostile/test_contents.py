@@ -8,7 +8,10 @@ import warnings
 import pytest
 
 import digram
+from digram import kept
 from digram.errors import FormatError
+from digram.formats import huggingface
+from support.cli import run
 from support.damage import assert_cuts_are_refused, assert_refused_or_read, read_or_refused
 from support.files import FORMATS, MARKER, Format, loaded
 from support.own_files import checksum
@@ -197,6 +200,25 @@ def test_merges_that_contradict_the_vocabulary(name, merges, vocabulary, sentenc
         load_quietly(FORMATS[name], path)
 
 
+@pytest.mark.parametrize(
+    ("key", "inside"),
+    [
+        ("normalizer", "normalizers"),
+        ("pre_tokenizer", "pretokenizers"),
+        ("decoder", "decoders"),
+        ("post_processor", "processors"),
+    ],
+)
+def test_sequences_in_sequences(key, inside, tmp_path):
+    path, part = part_of(FORMATS["tokenizer.json"], tmp_path)
+    whole = json.loads(part.read_text())
+    nested = {"type": "Sequence", inside: []}
+    for _ in range(5000):
+        nested = {"type": "Sequence", inside: [nested]}
+    with pytest.raises(FormatError, match="nested too deeply"):
+        huggingface.tokenizer({**whole, key: nested}, path)
+
+
 def test_a_long_special_token_takes_no_long_time(tmp_path):
     """To build the search took time with the square of its length: 100,000 times "x" took minutes."""
     path, part = part_of(FORMATS["tokenizer.json"], tmp_path)
@@ -206,6 +228,28 @@ def test_a_long_special_token_takes_no_long_time(tmp_path):
     tok = FORMATS["tokenizer.json"].load(path)
     assert tok.encode(f"ab{marker}", allowed_special="all") == [2, 4]
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "gguf", "tekken", "gpt2", "tiktoken"])
+def test_f05_bytes_without_a_token_are_told(name, tmp_path):
+    """F05: tiktoken panics; here the file warns, and a text that holds one is an error that names it."""
+    path = FORMATS[name].make(tmp_path, tiny=True)
+    with pytest.warns(
+        digram.errors.FormatWarning, match=r"has no token for 254 of the 256 bytes \(0x00, 0x01, 0x02 ..."
+    ):
+        tok = digram.load(path, **FORMATS[name].given)
+    with pytest.raises(digram.errors.UnknownSymbolError, match=r"byte 0x63 at (byte|position) 2 has no token"):
+        tok.encode("abc")
+
+
+def test_what_convert_reads_back_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("DIGRAM_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("DIGRAM_CACHE", "1")
+    monkeypatch.setattr(kept, "SMALLEST", 0)
+    path = FORMATS["digram, merges"].make(tmp_path)
+    for format in ("huggingface", "gguf", "digram"):
+        assert run("convert", path, "-o", tmp_path / format, "--to", format)[0] == 0
+    assert len(list((tmp_path / "cache" / "prepared").iterdir())) == 1  # of what is converted
 
 
 def test_many_merges_that_nothing_makes_are_told(tmp_path):

@@ -11,6 +11,7 @@ import digram
 import digram.tiktoken
 from digram.definition import AddedToken, Definition
 from digram.errors import FormatWarning
+from digram.reference import train_merges
 from digram.tokenizer import Tokenizer
 from support.cli import run
 from support.files import FORMATS, MARKER, loaded
@@ -37,6 +38,8 @@ CALLS = {
     "encode_with_offsets in bytes": lambda tok, text: tok.encode_with_offsets(text, unit="bytes")[0],
     "stream_encoder, a character at a time": lambda tok, text: list(tok.stream_encoder().run(text)),
     "stream_encoder": lambda tok, text: list(tok.stream_encoder().run([text])),
+    "truncate": lambda tok, text: tok.encode(tok.truncate(text, tok.count(text))),
+    "chunks": lambda tok, text: [id for part in tok.chunks(text, 30) for id in tok.encode(part)],
     "a copy from another process": lambda tok, text: pickle.loads(pickle.dumps(tok)).encode(text),
 }
 
@@ -83,6 +86,7 @@ def test_counts_and_tokens_are_those_of_the_text(tokenizers, name):
     tok = tokenizers[name]
     for text in TEXTS:
         ids = tok.encode(text)
+        assert not tok.fits(text, len(ids) - 1)
         assert tok.count(text) == tok.count_batch([text])[0] == len(ids)
         assert tok.tokens(text) == [tok.token_bytes(id) for id in ids]
         assert tok.count(MARKER) > tok.count(MARKER, allowed_special="all")
@@ -118,6 +122,15 @@ def test_markers_in_texts_to_learn_from_are_text_unless_they_are_declared(tmp_pa
     (tmp_path / "text").write_text("".join(texts))
     run("train", tmp_path / "text", "-o", tmp_path / "t.json", "--min-count", 2, "-q")
     assert dict(digram.load(tmp_path / "t.json").vocab) == dict(tok.vocab)
+
+
+def test_the_reference_takes_text_as_text():
+    vocabulary = train_merges(f"ab{MARKER}ab{MARKER}", min_count=2, special_tokens=[MARKER])
+    assert MARKER in vocabulary.special_tokens
+    for text in TEXTS:
+        ids = vocabulary.encode(text)
+        assert vocabulary.special_tokens[MARKER] not in ids
+        assert vocabulary.decode(ids) == text
 
 
 def test_the_drop_in_raises_as_tiktoken_does():

@@ -42,7 +42,7 @@ def tokenizer(data: object, path: Path) -> Tokenizer:
     root.expect(isinstance(data, dict), "an object")
     config = root["config"]
     size, reserved = config.get("default_vocab_size", int), config.get("default_num_special_tokens", int)
-    config["default_num_special_tokens"].expect(0 <= reserved <= 1 << 20, "a number from 0 to 2^20")
+    config["default_num_special_tokens"].expect(0 <= reserved <= 1 << 16, "a number from 0 to 2^16")
     config["default_vocab_size"].expect(reserved <= size < 1 << 31, "at least default_num_special_tokens")
     specials = _specials(root, reserved)
     entries = root["vocab"].items()

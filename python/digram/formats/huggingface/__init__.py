@@ -88,6 +88,8 @@ def tokenizer(data: object, path: Path) -> Tokenizer:
         made = Tokenizer(definition(root))
     except FormatError:
         raise
+    except RecursionError:  # Sequences in Sequences; some versions of Python parse deeper than they can call
+        raise FormatError(f"{path} is no tokenizer.json that digram reads: it is nested too deeply") from None
     except (DigramError, ValueError, OverflowError) as error:
         raise FormatError(f"{path} holds a vocabulary that is none: {error}") from error
     warn_of_missing_bytes(made, path)
