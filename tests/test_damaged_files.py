@@ -286,7 +286,8 @@ def test_a_damaged_tiktoken_file(tmp_path, content, sentence):
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"), [(b"YQ== 0\nYQ== 1\n", "same bytes"), (b"YQ== 0\nYg== 0\n", "id 0|0")]
+    ("content", "sentence"),
+    [(b"YQ== 0\nYQ== 1\n", "has the token b'a', as token 1"), (b"YQ== 0\nYg== 0\n", "has the rank 0, as token 1")],
 )
 def test_a_contradictory_tiktoken_file(tmp_path, content, sentence):
     path = tmp_path / "x.tiktoken"

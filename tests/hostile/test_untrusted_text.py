@@ -152,7 +152,10 @@ def test_a_special_token_that_merges_make_is_told(tmp_path):
     added = (AddedToken(content="<s>", id=257, special=True),)
     made = dataclasses.replace(definition, special_tokens={"<s>": 257}, added_tokens=added)
     Tokenizer(made).save(tmp_path / "tokenizer.json")
-    with pytest.warns(FormatWarning, match="merges make the special token '<s>', so a text that spells it has its id"):
+    with pytest.warns(
+        FormatWarning,
+        match=r"special token '<s>' of .* so a text that spells it has its id 257",
+    ):
         tok = digram.load(tmp_path / "tokenizer.json")
     assert tok.encode("<s>") == [257]
 

@@ -103,7 +103,7 @@ def _path(given: str | os.PathLike[str], name: str) -> Path:
     text = os.fspath(given)
     if not text or "\0" in text:
         raise ValueError(
-            f"{name} is the empty string, which names no file"
+            f"{name} is the empty string, which names no file: give a path"
             if not text
             else f"{name} holds the character U+0000, which no name of a file does: {printable(text[:200])}"
         )

@@ -32,13 +32,13 @@ def warn_of_missing_bytes(tokenizer: Tokenizer, *paths: Path) -> None:
 
 
 def warn_of_special_text(tokenizer: Tokenizer, path: Path) -> None:
-    """A warning that merges lead to a special token: a text that spells it cannot be told from it then."""
+    """A warning that a special token is what its text is encoded as (a symbol, or made by merges)."""
     for marker, id in tokenizer.special_tokens.items():
         with suppress(DigramError):  # a character without a token
             if id in tokenizer.encode(marker):
                 warn(
-                    f"in {HERE} merges make the special token {marker!r}, so a text that spells it has its id {id}, "
-                    "allowed or not",
+                    f"the special token {marker!r:.60} of {HERE} is an ordinary token too, so a text that spells it "
+                    f"has its id {id}, allowed or not",
                     FormatWarning,
                     str(path),
                 )
