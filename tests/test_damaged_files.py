@@ -1,7 +1,6 @@
 """Files that are damaged, cut off, made up or of another kind are refused, each with a sentence that says where."""
 
 import base64
-import hashlib
 import json
 import os
 
@@ -10,17 +9,12 @@ import pytest
 import digram
 from digram.errors import FormatError
 from support.kinds import KINDS, assert_same, of_kind
+from support.own_files import checksum
 
 
 @pytest.fixture(params=KINDS)
 def tok(request):
     return of_kind(request.param)
-
-
-def checksum(file):
-    body = {key: value for key, value in file.items() if key not in ("format", "version", "checksum")}
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
 def load(file, tmp_path, *, right_sum=True):
@@ -230,7 +224,7 @@ def test_the_operating_systems_errors_come_through(tmp_path):
     tok = of_kind("characters")
     with pytest.raises(FileNotFoundError):
         digram.load(tmp_path / "missing.json")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(FileNotFoundError, match=r"is a folder without tokenizer.json"):
         digram.load(tmp_path)
     with pytest.raises(FileNotFoundError):
         tok.save(tmp_path / "no" / "folder.json")
@@ -292,7 +286,8 @@ def test_a_damaged_tiktoken_file(tmp_path, content, sentence):
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"), [(b"YQ== 0\nYQ== 1\n", "same bytes"), (b"YQ== 0\nYg== 0\n", "id 0|0")]
+    ("content", "sentence"),
+    [(b"YQ== 0\nYQ== 1\n", "has the token b'a', as token 1"), (b"YQ== 0\nYg== 0\n", "has the rank 0, as token 1")],
 )
 def test_a_contradictory_tiktoken_file(tmp_path, content, sentence):
     path = tmp_path / "x.tiktoken"

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from digram._text import sentence
+
 __all__ = ["HERE", "Warned", "holding", "warn"]
 
 Warned = tuple[str, type[Warning], tuple[str, ...]]
@@ -25,7 +27,10 @@ _held: ContextVar[list[Warned] | None] = ContextVar("held", default=None)
 
 
 def warn(text: str, category: type[Warning] = UserWarning, *paths: str) -> None:
-    """Warns, with the line that called digram and `paths` in the place of `HERE`; within `holding`, only notes it."""
+    """Warns, with the line that called digram and `paths` in the place of `HERE`; within `holding`, only notes it.
+
+    The message is made safe to print, as those of errors are.
+    """
     held = _held.get()
     if held is not None:
         held.append((text, category, paths))
@@ -33,7 +38,7 @@ def warn(text: str, category: type[Warning] = UserWarning, *paths: str) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(text.replace(HERE, " with ".join(paths)), category, stacklevel=level)
+    warnings.warn(sentence(text.replace(HERE, " with ".join(paths))), category, stacklevel=level)
 
 
 @contextmanager

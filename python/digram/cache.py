@@ -20,8 +20,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from digram.errors import DownloadError
-from digram.files import whole_file
+from digram.errors import DownloadError, FormatError
+from digram.files import contents, whole_file
 
 __all__ = ["PUBLISHED", "PublishedFile", "download", "fetch", "find", "folders", "offline", "own_folder"]
 
@@ -99,8 +99,8 @@ def find(file: PublishedFile, within: list[Path]) -> tuple[bytes | None, list[st
         wrong = []
         for name in (file.name, file.key):
             try:
-                data = (folder / name).read_bytes()
-            except OSError:
+                data = contents(folder / name, _LARGEST)
+            except (OSError, FormatError):  # of a pipe, or what is far too large
                 continue
             if file.is_content(data):
                 return data, []

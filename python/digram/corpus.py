@@ -8,12 +8,13 @@ import glob
 import os
 import stat
 import sys
-import warnings
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Literal
 
-from digram.errors import TextError
+from digram._text import printable
+from digram._warn import warn
+from digram.errors import LeftOutWarning, TextError
 
 __all__ = ["Corpus", "Document", "Errors", "LeftOutWarning"]
 
@@ -34,12 +35,8 @@ _PACKED = {
 # Texts are checked in stretches of this many bytes, so that a check needs no second copy of a large file.
 _STRETCH = 1 << 20
 
-# Where the files of digram are: a warning points to the line outside of it that set the call off.
-_PACKAGE = os.path.dirname(__file__) + os.sep
-
-
-class LeftOutWarning(UserWarning):
-    """Files that a folder brought in are not text, and were left out; `Corpus.left_out` names them all."""
+# /dev/null is empty, and /dev/stdin may be short; /dev/zero never ends.
+_MOST_OF_A_DEVICE = 1 << 26
 
 
 class Corpus:
@@ -88,7 +85,7 @@ class Corpus:
             suffix = os.path.splitext(name)[1].lower()
             if suffix in _PACKED:
                 raise ValueError(
-                    f"{name} is a {_PACKED[suffix]} file by its name, which this version does not read yet: "
+                    f"{printable(name)} is a {_PACKED[suffix]} file by its name, which this version does not read yet: "
                     "unpack it to plain text first"
                 )
 
@@ -129,7 +126,7 @@ class Corpus:
             else:
                 yield name, _well_formed("standard input" if name == "-" else name, data, self.errors)
         if left_out:
-            warnings.warn(_says_left_out(left_out), LeftOutWarning, stacklevel=_outside())
+            warn(_says_left_out(left_out), LeftOutWarning)
 
     def batches(self, size: int = 16 << 20) -> Iterator[list[tuple[str, Document]]]:
         """The same in lists of about `size` bytes, enough for all threads to have work."""
@@ -207,14 +204,6 @@ def _says_left_out(names: list[str]) -> str:
     return f"{number} left out: {', '.join(names[:3])}{more}"
 
 
-def _outside() -> int:
-    """The stack level, for a warning of the caller, of the first frame that is not digram's own."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, level = frame.f_back, level + 1
-    return level
-
-
 def _raise(error: OSError) -> None:
     raise error
 
@@ -222,7 +211,12 @@ def _raise(error: OSError) -> None:
 def _contents(path: str) -> Document:
     try:
         with open(path, "rb") as file:
-            return file.read()
+            if not stat.S_ISCHR(os.stat(path).st_mode):
+                return file.read()
+            data = file.read(_MOST_OF_A_DEVICE + 1)
+            if len(data) > _MOST_OF_A_DEVICE:
+                raise OSError(errno.EFBIG, "The device gives bytes without end")
+            return data
     except OSError as error:
         # Opening names the file, reading does not.
         error.filename = path

@@ -13,17 +13,24 @@
     │   └── VocabularyError          ValueError: a vocabulary that contradicts itself, or cannot do what is asked of it
     └── UserWarning
         ├── FormatWarning            a file was written that cannot hold all of the tokenizer, or read that lacks bytes
+        ├── LeftOutWarning           files of a folder that are not text were left out
         └── TrainingWarning          training ended with fewer ids than asked for
+
+A message is one line that is safe to print: control characters, bidirectional overrides and the like in what it quotes
+(names of files, tokens, patterns) are escaped, and what is long is cut. `args` holds it as it was made.
 
 Arguments outside their range raise ValueError, items of a wrong type TypeError with their index, and counts above 2^64
 - 1 OverflowError. Files that cannot be opened raise the operating system's errors.
 """
+
+from digram._text import sentence
 
 __all__ = [
     "DigramError",
     "DownloadError",
     "FormatError",
     "FormatWarning",
+    "LeftOutWarning",
     "MissingVocabularyError",
     "PatternError",
     "SpecialTokenError",
@@ -37,6 +44,9 @@ __all__ = [
 
 class DigramError(Exception):
     """An error of digram's own."""
+
+    def __str__(self) -> str:
+        return sentence(super().__str__())
 
 
 class DownloadError(DigramError, OSError):
@@ -52,7 +62,7 @@ class MissingVocabularyError(DigramError, FileNotFoundError):
 
     def __str__(self) -> str:
         # OSError would put the number before it.
-        return super().__str__() if self.strerror is None else self.strerror
+        return super().__str__() if self.strerror is None else sentence(self.strerror)
 
 
 class PatternError(DigramError, ValueError):
@@ -74,8 +84,8 @@ class UnknownSymbolError(DigramError, ValueError):
 class UnknownTokenError(DigramError, KeyError, ValueError):
     """An id, or a string, that no token has."""
 
-    # KeyError would print the message's repr.
-    __str__ = Exception.__str__
+    def __str__(self) -> str:
+        return sentence(Exception.__str__(self))  # KeyError would print the message's repr
 
 
 class VocabularyError(DigramError, ValueError):
@@ -87,6 +97,10 @@ class FormatWarning(UserWarning):
 
     The message says what is not in it.
     """
+
+
+class LeftOutWarning(UserWarning):
+    """Files that a folder brought in are not text, and were left out; `Corpus.left_out` names them all."""
 
 
 class TrainingWarning(UserWarning):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from digram import cache
 from digram._warn import holding, warn
+from digram.files import check_readable, regular_file, whole_file
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
@@ -48,7 +49,7 @@ def folder() -> Path:
 
 def digest(path: Path) -> str:
     """The SHA-256 of a file's content."""
-    with open(path, "rb") as file:
+    with regular_file(path) as file:
         return file_digest(file, "sha256").hexdigest()
 
 
@@ -120,6 +121,7 @@ def found(name: str, where: str) -> Tokenizer | None:
 
     try:
         path = _path(name)
+        check_readable(path)
         with open(path, "rb", buffering=0) as file:
             tokenizer, notes = prepared.read(file, os.fstat(file.fileno()).st_size)
         warned = [
@@ -151,10 +153,8 @@ _CATEGORIES = _categories()
 
 def _keep(path: Path, data: bytes) -> None:
     """Writes the file, so that it is there whole or not at all, and makes room for it. OSError where it cannot."""
-    from digram.files import whole_file
-
-    if len(data) > MOST_BYTES:
-        return
+    if len(data) > MOST_BYTES or (os.path.lexists(path) and not path.is_file()):
+        return  # what is no file there would be waited for
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
         file.write(data)

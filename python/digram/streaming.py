@@ -19,7 +19,7 @@ from contextlib import suppress
 from operator import index
 from typing import TYPE_CHECKING
 
-from digram import _native
+from digram import _decoding, _native
 
 if TYPE_CHECKING:
     from digram.tokenizer import Text
@@ -36,7 +36,7 @@ class StreamDecoder:
     """
 
     def __init__(self, encoder: _native.Encoder, errors: str, skip_special_tokens: bool) -> None:
-        codecs.lookup_error(errors)
+        _decoding.check_errors(errors)
         self._stream = _native.StreamDecoder(encoder, skip_special_tokens, errors == "replace")
         self._characters = codecs.getincrementaldecoder("utf-8")(errors)
 

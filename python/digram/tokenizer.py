@@ -11,7 +11,7 @@ from operator import index
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from digram import _native, _threads
+from digram import _decoding, _native, _optional, _threads
 from digram._text import character_places, whole_characters
 from digram.cutting import Cutting
 from digram.definition import AddedToken, Alphabet, Definition, Found, special_ids
@@ -92,10 +92,9 @@ class Tokenizer(Cutting):
         add_special_tokens: bool = False,
     ) -> numpy.ndarray[Any, numpy.dtype[numpy.uint32]]:
         """The ids of a text as a numpy array of uint32, without a Python int for each."""
-        import numpy
-
+        numpy = _optional.needed("numpy", "encode_to_numpy")
         flat = self._encoder.encode_flat(text, *self._specials(allowed_special, disallowed_special), add_special_tokens)
-        return numpy.frombuffer(flat, dtype=numpy.uint32)
+        return numpy.frombuffer(flat, dtype=numpy.uint32)  # type: ignore[no-any-return]
 
     def count(
         self,
@@ -206,9 +205,10 @@ class Tokenizer(Cutting):
         """The text of ids: the bytes of all tokens joined, then decoded as UTF-8 once.
 
         `errors` is "replace" (the default: U+FFFD for what is no UTF-8), "strict" (UnicodeDecodeError) or "ignore".
-        UnknownTokenError, a KeyError and a ValueError, names an id without a token.
+        UnknownTokenError, a KeyError and a ValueError, names an id without a token, and its place among them.
         """
-        return self._encoder.decode(ids, skip_special_tokens, errors == "replace").decode("utf-8", errors)
+        _decoding.check_errors(errors)
+        return self._decoded(ids, skip_special_tokens, errors == "replace").decode("utf-8", errors)
 
     def decode_bytes(self, ids: Iterable[int], skip_special_tokens: bool = False) -> bytes:
         """The bytes of ids: the text in UTF-8, with bytes that are no character as they are.
@@ -216,13 +216,25 @@ class Tokenizer(Cutting):
         Where a vocabulary's file says how tokens become text (spaces for U+2581, byte tokens), this is that text.
         UnknownTokenError names an id without a token.
         """
-        return self._encoder.decode(ids, skip_special_tokens)
+        return self._decoded(ids, skip_special_tokens)
+
+    def _decoded(self, ids: Iterable[int], skip_special_tokens: bool, replace: bool = False) -> bytes:
+        try:
+            return self._encoder.decode(ids, skip_special_tokens, replace)
+        except UnknownTokenError as error:
+            raise _decoding.placed(error, ids, self._encoder) from None
 
     def decode_batch(
         self, lists: Iterable[Iterable[int]], errors: str = "replace", skip_special_tokens: bool = False
     ) -> list[str]:
         """The text of each list of ids."""
-        return [self.decode(ids, errors, skip_special_tokens) for ids in lists]
+        texts = []
+        for ids in lists:
+            try:
+                texts.append(self.decode(ids, errors, skip_special_tokens))
+            except UnknownTokenError as error:
+                raise UnknownTokenError(f"list {len(texts)}: {error}") from None
+        return texts
 
     def stream_decoder(self, errors: str = "replace", skip_special_tokens: bool = False) -> StreamDecoder:
         """A decoder of ids that come one by one, with `feed`, `flush`, `run`, `run_async`; see `digram.streaming`.
@@ -308,6 +320,8 @@ class Tokenizer(Cutting):
             token = whole_characters(token)
             if token in self._definition.special_tokens:
                 return self._definition.special_tokens[token]
+        elif not isinstance(token, bytes):
+            raise TypeError(f"token must be str or bytes, not {type(token).__name__}")
         found = self._encoder.token_id(token.encode() if isinstance(token, str) else token)
         if found is None:
             raise UnknownTokenError(f"no token of this vocabulary is spelt {token!r}")
@@ -348,17 +362,20 @@ class Tokenizer(Cutting):
         return [token.decode() for token in tokens] if self.alphabet == "characters" else tokens
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Writes digram's own JSON format, or `format`; an old file stays until the new one is whole.
+        """Writes `format`, or what the name of the file says; an old file stays until the new one is whole.
 
-        `format` is "digram", "gguf", "gpt2", "huggingface", "sentencepiece" or "tiktoken"; the name of the file does
-        not choose it. "gpt2" and "huggingface" write two files into the folder `path`; transformers loads the folder of
-        the latter. With a `path` that ends in .json "huggingface" writes what tokenizer.json holds to that file alone.
+        `format` is "digram" (its own JSON), "gguf", "gpt2", "huggingface", "sentencepiece" or "tiktoken". Without it,
+        x.gguf is "gguf", x.model "sentencepiece", x.tiktoken "tiktoken", tokenizer.json "huggingface", vocab.json and
+        merges.txt "gpt2", any other name "digram". "gpt2" and "huggingface" write two files into the folder `path`;
+        transformers loads the folder of the latter. With a `path` that ends in .json "huggingface" writes what
+        tokenizer.json holds to that file alone.
 
-        FormatWarning says what a format cannot hold, VocabularyError why it cannot give the same ids.
+        FormatWarning says what a format cannot hold, VocabularyError why it cannot give the same ids, ValueError that
+        the name belongs to another format than `format`.
         """
         from digram import formats
 
-        formats.save(self, path, format or "digram")
+        formats.save(self, path, format)
 
     def _specials(self, allowed: Specials, disallowed: Specials) -> _NativeSpecials:
         if not allowed and not disallowed:
@@ -395,7 +412,7 @@ class _Vocabulary(Mapping[int, bytes]):
         known = isinstance(id, int) and 0 <= id < self._encoder.n_vocab
         token = self._encoder.token_bytes(id) if known else None
         if token is None:
-            raise UnknownTokenError(f"id {id} has no token in this vocabulary")
+            raise UnknownTokenError(f"id {id!r} has no token in this vocabulary")
         return token
 
     def __iter__(self) -> Iterator[int]:

@@ -197,11 +197,11 @@ def test_a_folder_that_cannot_be_there(folder, source, tmp_path, place):
 def test_a_folder_that_cannot_be_written(folder, source, monkeypatch):
     """The tests may run as root, for whom every folder can be written: so the writing itself is made to fail."""
 
-    def refused(**_):
+    def refused(*_):
         raise PermissionError("read-only")
 
     folder.mkdir(parents=True)
-    monkeypatch.setattr("tempfile.mkstemp", refused)
+    monkeypatch.setattr("digram.files._temporary", refused)
     for _ in range(2):
         assert_same(digram.load(source), of_kind("bytes"))
     assert files(folder) == []
@@ -384,7 +384,7 @@ print(*sorted({"digram.formats.gpt2", "digram.formats.tiktoken", "digram.formats
 
 def test_a_hit_loads_no_reader(folder, source):
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    for expected in ("digram.formats.digram digram.formats.gpt2 digram.formats.tiktoken tempfile\n", "\n"):
+    for expected in ("digram.formats.digram digram.formats.gpt2 digram.formats.tiktoken\n", "\n"):
         done = subprocess.run(
             [sys.executable, "-c", HIT, source], env=env, capture_output=True, text=True, timeout=60, check=False
         )

@@ -26,7 +26,12 @@ def changed(folder, change):
         ("count -t english 'no/*.txt'", "", "no/*.txt: no file matches the pattern", "paths start at the current fol"),
         ("count -t nowhere vector.txt", "", "nowhere: no such file or directory", "`digram train ... -o nowhere` make"),
         ("count -t no.tiktoken vector.txt", "", "no.tiktoken: no such file or directory", "paths start"),
-        ("count -t . vector.txt", "", ".: is a directory", "name a file"),
+        (
+            "count -t . vector.txt",
+            "",
+            ". is a folder without tokenizer.json, and without vocab.json",
+            "name the folder",
+        ),
         ("count -t vector.txt vector.txt", "", "vector.txt is no vocabulary that digram reads: neither", "TOK is"),
         ("encode -t english latin.txt", "", "latin.txt is not UTF-8 at byte 3 (0xe9)", "--errors replace"),
         ("train latin.txt -o x --vocab-size 300", "", "latin.txt is not UTF-8 at byte 3", "--errors replace"),

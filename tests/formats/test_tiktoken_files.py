@@ -93,10 +93,10 @@ def test_lines_that_are_none(tmp_path):
         path.write_bytes(contents)
         with pytest.raises(FormatError, match=sentence):
             digram.load(path, split="gpt2")
-    for contents in (b"IQ== 0\r\nIg== 1\r\n", b"IQ== 0\n\nIg== 1", b"\xef\xbb\xbf"[:0] + b"IQ== 0\nIg== 1\n"):
+    for contents in (b"IQ== 0\r\nIg== 1\r\n", b"IQ== 0\n\nIg== 1", b"\xef\xbb\xbfIQ== 0\nIg== 1\n"):
         path.write_bytes(contents)
         assert digram.load(path, split="gpt2").encode('!"') == [0, 1]
-    with pytest.raises(VocabularyError, match="same bytes"):
+    with pytest.raises(FormatError, match="token 2 of it has the token b'!', as token 1 has"):
         format.read(b"IQ== 0\nIQ== 1\n", "it", split=None)
 
 

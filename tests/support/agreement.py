@@ -11,6 +11,7 @@ import digram
 
 from .data import Data
 from .encodings import tiktoken_encoding
+from .files import loaded
 from .stand_ins import STAND_INS, text_of
 
 Ids = list[list[int]]
@@ -98,4 +99,4 @@ def both(data: Data, name: str, folder: Path) -> Both:
         return Both(digram.load(data.published()), tokenizers.Tokenizer.from_str(text), oracle)
     path = folder / f"{short}.json"
     path.write_text(text, encoding="utf-8")
-    return Both(digram.load(path), tokenizers.Tokenizer.from_str(text), oracle)
+    return Both(loaded(path), tokenizers.Tokenizer.from_str(text), oracle)

@@ -12,6 +12,7 @@ from typing import Any
 import digram
 
 from .cases import random_text
+from .files import loaded
 
 LETTERS = "abcAB12é中\u0301 \n\t.-_'“²▁👍"
 
@@ -86,7 +87,7 @@ def both(data: Mapping[str, Any], folder: Path) -> tuple[digram.Tokenizer, Any]:
 
     path = folder / "tokenizer.json"
     path.write_text(json.dumps(data), encoding="utf-8")
-    return digram.load(path), tokenizers.Tokenizer.from_str(json.dumps(data))
+    return loaded(path), tokenizers.Tokenizer.from_str(json.dumps(data))
 
 
 def random_texts(rng: Random, number: int, more: Sequence[str] = ()) -> list[str]:

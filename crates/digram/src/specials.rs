@@ -23,8 +23,12 @@ pub struct SpecialMatcher {
 /// More markers than this go to the automaton for many.
 const FEW: usize = 256;
 
-/// For few markers the one with vectorised search; it takes time with the square of their number to build (100,000 take
-/// five seconds), and the other a tenth of a second. The other scans four times slower.
+/// And so do markers of which one has more bytes than this; that of no published vocabulary has half of it.
+const SHORT: usize = 64;
+
+/// For few and short markers the one with vectorised search. To build it takes time with the square of their number
+/// (100,000 take five seconds), and of the length of a marker that repeats itself (100,000 times "x" take minutes); the
+/// other takes a tenth of a second, and scans four times slower.
 #[derive(Clone)]
 enum Automaton {
     Few(AhoCorasick),
@@ -33,7 +37,7 @@ enum Automaton {
 
 impl Automaton {
     fn new(markers: &[&[u8]]) -> std::result::Result<Self, String> {
-        if markers.len() <= FEW {
+        if markers.len() <= FEW && markers.iter().all(|marker| marker.len() <= SHORT) {
             let builder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(markers);
             builder.map(Self::Few).map_err(|error| error.to_string())
         } else {

@@ -65,14 +65,14 @@ def read_back(tokenizer: Tokenizer, output: str, format: str, texts: Sequence[Te
 
 
 def _loaded(tokenizer: Tokenizer, output: str, format: str) -> Tokenizer:
-    from digram.formats import gpt2, load, tiktoken
+    from digram.formats import gpt2, load_anew, tiktoken
 
     if format == "tiktoken":
         with open(output, "rb") as file:
             return tiktoken.read(file.read(), output, split=tokenizer.split, special_tokens=tokenizer.special_tokens)
     if format == "gpt2":
         return gpt2.load(output, split=tokenizer.split, special_tokens=tokenizer.special_tokens)
-    again = load(output)
+    again = load_anew(output)
     if format == "gguf" and again.split is not None:
         definition = tokenizer._definition
         split, steps, normalizer = definition.split, definition.steps, definition.normalizer

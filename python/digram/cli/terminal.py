@@ -15,6 +15,8 @@ import sys
 import unicodedata
 from typing import IO, Any
 
+from digram._text import escaped, printable
+
 __all__ = ["colours", "dim", "paint", "printable", "visible", "width", "write"]
 
 _MARKS = {" ": "␣", "\t": "⇥", "\n": "⏎", "␣": "\\u2423", "⇥": "\\u21e5", "⏎": "\\u23ce"}
@@ -30,22 +32,10 @@ def visible(token: bytes, limit: int | None = None) -> str:
     if limit is not None and len(token) > 4 * limit:
         token = token[: 4 * limit]  # enough for `limit` characters, and a token may be megabytes long
     text = token.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
-    shown = "".join(_MARKS.get(c) or _escape(c) for c in text)
+    shown = "".join(_MARKS.get(c) or escaped(c) for c in text)
     if shown and unicodedata.category(shown[0]).startswith("M"):
         shown = "◌" + shown  # a mark needs something to stand on, and it should not be what comes before the token
     return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
-
-
-def printable(text: str) -> str:
-    """A message with whatever could steer a terminal escaped: names of files and patterns are anybody's."""
-    return "".join(map(_escape, text))
-
-
-def _escape(character: str) -> str:
-    if character.isprintable():
-        return character
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def width(text: str) -> int:

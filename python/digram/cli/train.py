@@ -146,8 +146,16 @@ def train(
 
 def _check_output(output: str, files: tuple[str, ...]) -> None:
     """Says now, not after an hour of training, that TOK cannot be written."""
+    from digram.formats import _names
+
     path = Path(output)
     folder = path.parent
+    said = _names.formats_of(path)
+    if said and not path.is_dir():
+        raise CommandError(
+            f"{output} is a name of files of the format {said[0]!r}, and what is trained is written in digram's own",
+            f"train with -o my.digram.json, then: digram convert my.digram.json -o {output} --to {said[0]}",
+        )
     if path.is_dir():
         raise CommandError(f"{output} is a folder", "name the file to write: -o my.digram.json")
     if not folder.is_dir():

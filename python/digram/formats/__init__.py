@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from digram._text import printable
 from digram.errors import FormatError
+from digram.files import check_readable, regular_file
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
 
-__all__ = ["WRITERS", "load", "save"]
+__all__ = ["WRITERS", "load", "load_anew", "save"]
 
 # What `save` takes -> the module that writes it.
 WRITERS = {
@@ -62,12 +66,13 @@ def load(
     The source must still be there: what counts is its content. `digram.cache` says where the folder is, and
     DIGRAM_CACHE=0 in the environment switches this off.
 
-    FormatError says what is wrong with a file, and where; MissingVocabularyError, a FileNotFoundError, which command
-    fetches a named encoding.
+    FormatError says what is wrong with a file, and where; MissingVocabularyError, a FileNotFoundError, that a folder
+    holds no vocabulary, which command fetches a named encoding, or what to get of a repository of the Hugging Face hub.
+    Nothing in a file is ever executed.
     """
     from digram import encodings
 
-    path = Path(source)
+    path = _path(source, "source")
     given: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
     if name is not None:
         if split is not None or special_tokens:
@@ -85,6 +90,26 @@ def load(
     return _load_path(path, given)
 
 
+def load_anew(path: str | os.PathLike[str]) -> Tokenizer:
+    """The tokenizer of a file or folder as `load` reads it, past the cache: neither taken from it nor kept there."""
+    check_readable(path)
+    return _reader(_path(path, "path"), {})[0]()
+
+
+def _path(given: str | os.PathLike[str], name: str) -> Path:
+    """The path that an argument gives; TypeError and ValueError say that it gives none."""
+    if not isinstance(given, (str, os.PathLike)) or isinstance(os.fspath(given), bytes):
+        raise TypeError(f"{name} must be str or os.PathLike, not {type(given).__name__}")
+    text = os.fspath(given)
+    if not text or "\0" in text:
+        raise ValueError(
+            f"{name} is the empty string, which names no file: give a path"
+            if not text
+            else f"{name} holds the character U+0000, which no name of a file does: {printable(text[:200])}"
+        )
+    return Path(given)
+
+
 def _is_vocabulary(path: Path) -> bool:
     """Whether something that has the name of an encoding is a vocabulary all the same."""
     if not path.is_dir() or (path / _TOKENIZER_JSON).is_file():
@@ -93,18 +118,14 @@ def _is_vocabulary(path: Path) -> bool:
 
     try:
         return bool(gpt2.pair_of(path))
-    except (FileNotFoundError, IsADirectoryError):
+    except FileNotFoundError:
         return False
 
 
 def _load_path(path: Path, given: Mapping[str, Any]) -> Tokenizer:
     from digram import kept
 
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise FormatError(
-            f"{path} is a pipe or a device, which can be read once, and a vocabulary is read twice: "
-            "write it into a file, and load that"
-        )
+    check_readable(path)
 
     def named(sources: Iterable[Path]) -> str | None:
         return kept.key("files", map(kept.digest, sources), given)
@@ -139,10 +160,10 @@ def _reader(path: Path, given: Mapping[str, Any]) -> tuple[Callable[[], Tokenize
 
     some = {key: value for key, value in given.items() if value}
     if path.is_dir():
-        if not (path / _TOKENIZER_JSON).is_file():
+        if not (path / _TOKENIZER_JSON).exists():
             return partial(gpt2.load, path, **some), gpt2.pair_of(path)
         path /= _TOKENIZER_JSON
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         raw = file.read(_START)
     start = raw.lstrip(b"\xef\xbb\xbf \t\r\n")
     if gpt2.is_vocabulary(start) or (start.startswith(b"{") and path.name.endswith(gpt2.VOCABULARIES)):
@@ -162,14 +183,35 @@ def _reader(path: Path, given: Mapping[str, Any]) -> tuple[Callable[[], Tokenize
     if gpt2.looks_like_merges(start):
         return partial(gpt2.load, path, **some), gpt2.pair_of(path)
     raise FormatError(
-        f"{path} is no vocabulary that digram reads: neither JSON, nor GGUF, nor a SentencePiece model, "
+        f"{path} is no vocabulary that digram reads: {_said_of(raw)}neither JSON, nor GGUF, nor a SentencePiece model, "
         "nor a .tiktoken file, nor one of GPT-2's two"
     )
 
 
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The file; MissingVocabularyError where one is named that is not there, but may be elsewhere."""
+    try:
+        with regular_file(path) as file:
+            yield file
+    except FileNotFoundError:
+        from digram.formats import _elsewhere
+
+        found = _elsewhere.error(path)
+        if found is None:
+            raise
+        raise found from None
+
+
+def _said_of(start: bytes) -> str:
+    if not start:
+        return "it is empty, "
+    return "it is text in UTF-16, not in UTF-8, " if start.startswith((b"\xff\xfe", b"\xfe\xff")) else ""
+
+
 def _none_given(path: Path, given: Mapping[str, Any]) -> None:
     if given:
-        raise ValueError(f"{path} holds its own split and special tokens: give none")
+        raise ValueError(f"{printable(str(path))} holds its own split and special tokens: give none")
 
 
 def _load_json(path: Path, start: bytes) -> Tokenizer:
@@ -184,11 +226,28 @@ def _load_json(path: Path, start: bytes) -> Tokenizer:
     return tekken.tokenizer(data, path) if tekken.looks_like(data) else own.tokenizer(data, path)
 
 
-def save(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str = "digram") -> None:
-    """Writes a tokenizer in one of the formats of `WRITERS`. FormatWarning says what a format cannot hold.
+def save(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str | None = None) -> None:
+    """Writes a tokenizer in one of the formats of `WRITERS`; without `format` the one that the name of the file says.
 
-    ValueError lists the formats; VocabularyError says why a format cannot give the same ids.
+    Names that say one: .gguf "gguf", .tiktoken "tiktoken", .model "sentencepiece", tokenizer.json "huggingface",
+    vocab.json, encoder.json, merges.txt and vocab.bpe "gpt2". Any other name is for "digram".
+
+    FormatWarning says what a format cannot hold. ValueError lists the formats, or says that a name belongs to another
+    format than is asked for; VocabularyError why a format cannot give the same ids.
     """
+    from digram.formats import _names
+
+    path = _path(path, "path")
+    said = () if path.is_dir() else _names.formats_of(path)
+    if format is None:
+        format = said[0] if said else "digram"
     if format not in WRITERS:
         raise ValueError(f"{format!r} is no format that digram writes: the formats are {', '.join(WRITERS)}")
+    if said and format not in said:
+        raise ValueError(
+            f"{printable(path.name)} is a name of files of the format {said[0]!r}, and {format!r} was asked for: give "
+            "it another name, or the other format"
+        )
+    if path.is_dir() and WRITERS[format] not in _names.FOLDERS:
+        raise IsADirectoryError(errno.EISDIR, f"Is a folder, and the format {format!r} is a file", str(path))
     import_module(f"digram.formats.{WRITERS[format]}").save(tokenizer, path)

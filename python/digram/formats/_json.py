@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from digram.errors import FormatError
+from digram.files import contents
 
 __all__ = ["Node", "parse", "read"]
 
@@ -18,7 +19,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 def read(path: Path, kind: str) -> Any:
     """The JSON value of a file, as `parse` reads it."""
-    return parse(path.read_bytes(), str(path), kind)
+    return parse(contents(path), str(path), kind)
 
 
 def parse(data: bytes, where: str, kind: str) -> Any:
@@ -101,7 +102,9 @@ class Node:
         """The value's "type", one of `known`."""
         self.expect(isinstance(self.value, dict), "an object or null")
         name = self["type"]
-        name.expect(name.value in known, f"one of {', '.join(known)}: digram reads no other one")
+        name.expect(
+            isinstance(name.value, str) and name.value in known, f"one of {', '.join(known)}: digram reads no other one"
+        )
         return str(name.value)
 
     def expect(self, right: bool, expected: str) -> None:

@@ -76,7 +76,9 @@ def tokenizer(data: Any, path: Path) -> Tokenizer:
         raise FormatError(f'{path} is no digram file: it lacks "format": "digram"')
     version = data.get("version")
     if type(version) is not int or version != _VERSION:  # true is 1, to Python
-        raise FormatError(f"{path} has format version {version!r}, but this digram reads {_VERSION}: update digram")
+        raise FormatError(
+            f"{path} has format version {_short(version)}, but this digram reads {_VERSION}: update digram"
+        )
     stated = check("checksum", str)
     body = {key: value for key, value in data.items() if key not in ("format", "version", "checksum")}
     try:
@@ -84,7 +86,9 @@ def tokenizer(data: Any, path: Path) -> Tokenizer:
     except RecursionError:  # what is nested just as deeply as can be read is too deep to be written
         raise FormatError(f"{path} is no digram file: it is nested too deeply") from None
     if stated != actual:
-        raise FormatError(f"{path} was changed or damaged: it says checksum {stated} but holds {actual}; save it anew")
+        raise FormatError(
+            f"{path} was changed or damaged: it says checksum {stated[:80]} but holds {actual}; save it anew"
+        )
     try:
         return Tokenizer(_definition(check))
     except FormatError:

@@ -25,11 +25,12 @@ from pathlib import Path
 from typing import Any
 
 from digram import patterns
-from digram._warn import warn
+from digram._text import printable
+from digram._warn import HERE, warn
 from digram.definition import Definition, special_ids
 from digram.errors import FormatError, FormatWarning, MissingVocabularyError, PatternError, VocabularyError
-from digram.files import written_whole
-from digram.formats import _json
+from digram.files import contents, made_folder, whole_files
+from digram.formats import _elsewhere, _json
 from digram.formats.limits import check_plain, flagged, warn_of_missing_bytes
 from digram.patterns import checked
 from digram.tokenizer import Tokenizer
@@ -59,6 +60,9 @@ _CUT_OFF = rb'%b\\?(?:"\s*(?::\s*)?)?' % _STRING
 _OBJECT_OF_IDS = re.compile(rb"\{\s*(?:%b,\s*)*+(?:%b\}?\s*|%b)?" % (_ENTRY, _ENTRY, _CUT_OFF), re.DOTALL)
 _MERGE = re.compile(rb"#version|[^ \n]+ [^ \n]+\r?\n")
 
+# A marker may happen to be two tokens joined ("<s>" where "<" and "s>" are tokens), but not so many are.
+_FEW = 10
+
 _VERSION = "#version: 0.2"
 _SPLIT = re.compile(r"#version:? *[^ ]+ +split=(.*)")
 # SHA-256 of the lines of GPT-2's merges, without the version. RoBERTa, BART and others have the same, and its split.
@@ -78,12 +82,12 @@ def looks_like_merges(start: bytes) -> bool:
 def pair_of(path: Path) -> tuple[Path, Path]:
     """(vocabulary, merges): the two files of a folder, or a file and the one that belongs to it.
 
-    MissingVocabularyError names the one that is missing; FormatError, where the name does not say which that is;
-    IsADirectoryError, where the folder has neither.
+    MissingVocabularyError names the one that is missing, or says that the folder has neither; FormatError that the name
+    does not say which that is.
     """
     if path.is_dir():
         if not any((path / name).exists() for name in _SIBLINGS):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+            raise _elsewhere.no_vocabulary(path)
         return _in_folder(path, VOCABULARIES), _in_folder(path, _MERGES)
     ending = next((name for name in _SIBLINGS if path.name.endswith(name)), None)
     if ending is None:
@@ -129,8 +133,10 @@ def load(
     """
     vocabulary, merges = pair_of(Path(path))
     where = f"{vocabulary} with {merges}"
-    tokenizer = read(merges.read_bytes(), vocabulary.read_bytes(), where, split=split, special_tokens=special_tokens)
-    warn_of_missing_bytes(tokenizer, vocabulary, merges)
+    paths = vocabulary, merges
+    data = contents(merges), contents(vocabulary)
+    tokenizer = read(*data, where, split=split, special_tokens=special_tokens, paths=paths)
+    warn_of_missing_bytes(tokenizer, *paths)
     return tokenizer
 
 
@@ -141,8 +147,9 @@ def read(
     *,
     split: str | None = None,
     special_tokens: Iterable[str] | Mapping[str, int] = (),
+    paths: tuple[Path, ...] = (),
 ) -> Tokenizer:
-    """As `load`, of what the two files hold; `where` names them in messages."""
+    """As `load`, of what the two files hold; `where` names them in messages. Without `paths` no warning is given."""
     lines = _lines(merges, where)
     given = split is not None
     split = checked(split) if given else _split_of(lines, where)
@@ -164,7 +171,16 @@ def read(
         spelling[token] = spelling[left] + spelling[right]
         flat.extend((ids[left], ids[right]))
         made.append(ids[token])
-    specials = {_marker(token): id for token, id in ids.items() if token not in spelling}
+    unmade = [token for token in ids if token not in spelling]
+    specials = {_marker(token): ids[token] for token in unmade}
+    lost = [token for token in unmade if any(token[:at] in ids and token[at:] in ids for at in range(1, len(token)))]
+    if len(lost) > _FEW and paths:
+        warn(
+            f"{HERE} have {len(lost)} entries that are two others joined and that no merge makes, which are special "
+            f"tokens now (the first is {lost[0]!r:.60}): is the list of merges cut off?",
+            FormatWarning,
+            *map(str, paths),
+        )
     for marker, id in special_ids(special_tokens, max(ids.values(), default=-1) + 1).items():
         # One that the file has keeps its id, unless an id is given.
         if isinstance(special_tokens, Mapping) or marker not in specials:
@@ -254,8 +270,8 @@ def _split_of(lines: list[str], where: str) -> str | None:
     if _are_gpt2s(lines[1:]):
         return "gpt2"
     raise ValueError(
-        f"{where} do not say how text is split, and are not GPT-2's own: give split=, a name of digram.patterns "
-        '("gpt2" for models that split as GPT-2 does) or a regular expression'
+        f"{printable(where)} do not say how text is split, and are not GPT-2's own: give split=, a name of "
+        'digram.patterns ("gpt2" for models that split as GPT-2 does) or a regular expression'
     )
 
 
@@ -325,15 +341,17 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
             lost.append(marker)
         else:
             ids[written] = id
-    for file in (vocabulary, merges):
-        file.parent.mkdir(parents=True, exist_ok=True)
+    for path in (vocabulary, merges):
+        made_folder(path.parent)
     lines = [f"{spelt[left]} {spelt[right]}" for left, right in pairs]
     as_gpt2 = tokenizer.pattern in (patterns.GPT2, _TIKTOKENS_GPT2)
     # GPT-2's own files come back byte for byte, and say which split they have by what they are.
     version = _VERSION if as_gpt2 and _are_gpt2s(lines) else f"{_VERSION} split={json.dumps(tokenizer.split)}"
-    with written_whole(vocabulary) as text, written_whole(merges) as list_of_merges:  # both, or the old ones stay
-        json.dump(dict(sorted(ids.items(), key=lambda item: item[1])), text)
-        list_of_merges.writelines(f"{line}\n" for line in [version, *lines])
+    with whole_files() as files:  # both, or the old ones stay
+        with files.text(vocabulary) as file:
+            json.dump(dict(sorted(ids.items(), key=lambda item: item[1])), file)
+        with files.text(merges) as file:
+            file.writelines(f"{line}\n" for line in [version, *lines])
     left_out = flagged(tokenizer._definition)
     if not as_gpt2:
         left_out.append(

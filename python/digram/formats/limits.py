@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from digram._warn import HERE, warn
 from digram.definition import Definition
-from digram.errors import FormatWarning, VocabularyError
+from digram.errors import DigramError, FormatWarning, VocabularyError
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
 
-__all__ = ["check_plain", "flagged", "warn_of_missing_bytes"]
+__all__ = ["check_plain", "flagged", "warn_of_missing_bytes", "warn_of_special_text"]
 
 
 def warn_of_missing_bytes(tokenizer: Tokenizer, *paths: Path) -> None:
     """A warning that a byte-level vocabulary has no token for some bytes: a text that holds one will raise."""
+    if tokenizer.alphabet != "bytes" or tokenizer._definition.unknown_id is not None:
+        return
     missing = tokenizer._encoder.missing_bytes()
     if missing:
         some = ", ".join(f"0x{byte:02X}" for byte in missing[:3])
@@ -26,6 +29,20 @@ def warn_of_missing_bytes(tokenizer: Tokenizer, *paths: Path) -> None:
             FormatWarning,
             *map(str, paths),
         )
+
+
+def warn_of_special_text(tokenizer: Tokenizer, path: Path) -> None:
+    """A warning that a special token is what its text is encoded as (a symbol, or made by merges)."""
+    for marker, id in tokenizer.special_tokens.items():
+        with suppress(DigramError):  # a character without a token
+            if id in tokenizer.encode(marker):
+                warn(
+                    f"the special token {marker!r:.60} of {HERE} is an ordinary token too, so a text that spells it "
+                    f"has its id {id}, allowed or not",
+                    FormatWarning,
+                    str(path),
+                )
+                return
 
 
 def check_plain(definition: Definition, format: str) -> None:

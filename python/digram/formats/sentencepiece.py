@@ -31,7 +31,7 @@ from pathlib import Path
 from digram._warn import warn
 from digram.definition import Definition
 from digram.errors import DigramError, FormatError, FormatWarning, VocabularyError
-from digram.files import whole_file
+from digram.files import contents, whole_file
 from digram.formats.pieces import BYTE, NORMAL, UNKNOWN, Flags, Piece, definition_of, pieces_of
 from digram.tokenizer import Tokenizer
 
@@ -49,7 +49,7 @@ def load(path: str | os.PathLike[str]) -> Tokenizer:
     """Reads the file. FormatError says what is wrong with it, or not supported in it."""
     path = Path(path)
     try:
-        definition = _definition(path.read_bytes(), path)
+        definition = _definition(contents(path), path)
         return Tokenizer(definition)
     except FormatError:
         raise
@@ -154,7 +154,7 @@ def _message(data: bytes, path: Path) -> dict[int, int | bytes]:
 def _definition(data: bytes, path: Path) -> Definition:
     pieces: list[Piece] = []
     trainer: dict[int, int | bytes] = {}
-    normalizer: dict[int, int | bytes] = {}
+    normalizer: dict[int, int | bytes] | None = None
     denormalizer: dict[int, int | bytes] = {}
     for number, value in _fields(data, path):
         if number not in (1, 2, 3, 5):
@@ -172,6 +172,8 @@ def _definition(data: bytes, path: Path) -> Definition:
     if trainer.get(3, 1) != _BPE:
         name = {1: "unigram", 3: "word", 4: "char"}.get(_int(trainer, 3, 1, path), "unknown")
         raise FormatError(f"trainer_spec.model_type of {path} must be BPE, not {name}: digram reads no other one")
+    if normalizer is None:
+        raise FormatError(f"{path} is no SentencePiece model: it lacks its normalizer_spec, and may be cut off")
     for name, spec in (("normalizer", normalizer), ("denormalizer", denormalizer)):
         if spec.get(2, b""):
             raise FormatError(

@@ -19,6 +19,7 @@ from digram.definition import Definition
 from digram.errors import DigramError, FormatError
 from digram.formats import _json
 from digram.formats._json import Node
+from digram.formats.limits import warn_of_missing_bytes
 from digram.tokenizer import Tokenizer
 
 __all__ = ["load", "looks_like"]
@@ -41,7 +42,7 @@ def tokenizer(data: object, path: Path) -> Tokenizer:
     root.expect(isinstance(data, dict), "an object")
     config = root["config"]
     size, reserved = config.get("default_vocab_size", int), config.get("default_num_special_tokens", int)
-    config["default_num_special_tokens"].expect(0 <= reserved <= 1 << 20, "a number from 0 to 2^20")
+    config["default_num_special_tokens"].expect(0 <= reserved <= 1 << 16, "a number from 0 to 2^16")
     config["default_vocab_size"].expect(reserved <= size < 1 << 31, "at least default_num_special_tokens")
     specials = _specials(root, reserved)
     entries = root["vocab"].items()
@@ -65,7 +66,7 @@ def tokenizer(data: object, path: Path) -> Tokenizer:
     pattern: str = config.get("pattern", str)
     names = {text: name for name, text in patterns.NAMED.items()}
     try:
-        return Tokenizer(
+        made = Tokenizer(
             Definition(
                 kind="ranks",
                 tokens=tuple(present),
@@ -76,6 +77,8 @@ def tokenizer(data: object, path: Path) -> Tokenizer:
         )
     except (DigramError, ValueError, OverflowError) as error:
         raise FormatError(f"{path} holds a vocabulary that is none: {error}") from error
+    warn_of_missing_bytes(made, path)
+    return made
 
 
 # What files without special tokens have, from mistral-common's DEPRECATED_SPECIAL_TOKENS.

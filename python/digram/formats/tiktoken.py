@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import os
 import re
 from array import array
@@ -12,10 +13,11 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+from digram._text import printable
 from digram._warn import warn
 from digram.definition import Definition, special_ids
 from digram.errors import FormatError, FormatWarning, VocabularyError
-from digram.files import whole_file
+from digram.files import contents, whole_file
 from digram.formats.limits import check_plain, flagged, warn_of_missing_bytes
 from digram.patterns import checked
 from digram.tokenizer import Tokenizer
@@ -40,16 +42,16 @@ def load(
 ) -> Tokenizer:
     """The tokenizer of ranked bytes. `split` is needed: the file does not hold it, and nothing is guessed.
 
-    FormatError names the line that is not base64 and rank; VocabularyError a token or id that is given twice;
-    FormatWarning bytes that have no token.
+    FormatError names the line that is not base64 and rank, or gives a token or rank again; VocabularyError the special
+    token whose id a token has; FormatWarning bytes that have no token.
     """
     if split is None:
         raise ValueError(
-            f"{Path(path)} does not say how text is split: give split=, a name of digram.patterns "
+            f"{printable(str(path))} does not say how text is split: give split=, a name of digram.patterns "
             '("cl100k" for cl100k_base, "o200k" for o200k_base, "gpt2" for r50k_base) or a regular expression, '
             'or name=, a named encoding such as "cl100k_base"'
         )
-    tokenizer = read(Path(path).read_bytes(), str(Path(path)), split=split, special_tokens=special_tokens)
+    tokenizer = read(contents(path), str(Path(path)), split=split, special_tokens=special_tokens)
     warn_of_missing_bytes(tokenizer, Path(path))
     return tokenizer
 
@@ -60,10 +62,17 @@ def read(
     """As `load`, of what a file holds; `where` names it in messages."""
     tokens, ids = _parse(data, where)
     specials = special_ids(special_tokens, max(ids, default=-1) + 1)
-    return Tokenizer(Definition(kind="ranks", tokens=tokens, ids=ids, split=checked(split), special_tokens=specials))
+    try:
+        return Tokenizer(
+            Definition(kind="ranks", tokens=tokens, ids=ids, split=checked(split), special_tokens=specials)
+        )
+    except VocabularyError:
+        _check_once(tokens, ids, where)
+        raise  # the special tokens that were given contradict the file
 
 
 def _parse(data: bytes, where: str) -> tuple[tuple[bytes, ...], array[int]]:
+    data = data.removeprefix(codecs.BOM_UTF8)
     if _LINES.fullmatch(data):
         fields = data.split()
         try:
@@ -87,6 +96,16 @@ def _parse(data: bytes, where: str) -> tuple[tuple[bytes, ...], array[int]]:
             raise FormatError(f"line {number} of {where} has the rank {id}, which is above 2^31 - 1")
         ids.append(id)
     return tuple(found), ids
+
+
+def _check_once(tokens: Iterable[bytes], ids: Iterable[int], where: str) -> None:
+    """FormatError where a token or a rank stands in the file twice."""
+    lines: dict[bytes | int, int] = {}
+    for number, (token, id) in enumerate(zip(tokens, ids, strict=True), 1):
+        for value, what in ((token, "token"), (id, "rank")):
+            before = lines.setdefault(value, number)
+            if before != number:
+                raise FormatError(f"token {number} of {where} has the {what} {value!r:.60}, as token {before} has")
 
 
 def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:

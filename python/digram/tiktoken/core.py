@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from digram import _native, _threads
+from digram import _native, _optional, _threads
 from digram._text import whole_characters
 from digram.errors import SpecialTokenError
 
@@ -89,9 +89,8 @@ class Encoding:
             flat = self._core_bpe._native.encode_flat(_tiktoken.checked(text), *specials)
         except SpecialTokenError:
             self._raise_disallowed([text], allowed_special, disallowed_special)
-        import numpy
-
-        return numpy.frombuffer(flat, dtype=numpy.uint32)
+        numpy = _optional.needed("numpy", "encode_to_numpy")
+        return numpy.frombuffer(flat, dtype=numpy.uint32)  # type: ignore[no-any-return]
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """The ids of each text, special tokens being ordinary text."""

@@ -7,7 +7,6 @@ import hashlib
 import importlib
 import json
 import os
-import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -86,9 +85,8 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
         )
     try:
         os.makedirs(folder, exist_ok=True)
-        temporary = f"{path}.{uuid.uuid4()}.tmp"
-        Path(temporary).write_bytes(contents)
-        os.rename(temporary, path)
+        with whole_file(path) as file:
+            file.write(contents)
     except OSError:
         # A default folder that cannot be written is no error: nobody asked for it.
         if user_specified_cache:

@@ -33,13 +33,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from digram import patterns
+from digram._text import printable
 from digram._warn import warn
 from digram.definition import AddedToken, Definition
 from digram.errors import DigramError, FormatError, FormatWarning, VocabularyError
 from digram.formats.gguf import container, splits
 from digram.formats.gguf.container import Float, Signed, Value
 from digram.formats.gpt2 import BYTE_OF, CHARACTER_OF
-from digram.formats.limits import check_plain, flagged
+from digram.formats.limits import check_plain, flagged, warn_of_missing_bytes, warn_of_special_text
 from digram.formats.pairs import exact_pairs, taken_whole
 from digram.formats.pieces import BYTE, CONTROL, NORMAL, UNUSED, USER_DEFINED, Flags, definition_of, pieces_of
 from digram.tokenizer import Tokenizer
@@ -76,10 +77,13 @@ def load(path: str | os.PathLike[str], *, split: str | None = None) -> Tokenizer
     model = keys.text("model")
     try:
         if model == "gpt2":
-            return _without_looking_up(Tokenizer(_byte_level(keys, split)))
+            made = _without_looking_up(Tokenizer(_byte_level(keys, split)))
+            warn_of_missing_bytes(made, path)
+            warn_of_special_text(made, path)
+            return made
         if model == "llama":
             if split is not None:
-                raise ValueError(f"{path} holds its own split: give none")
+                raise ValueError(f"{printable(str(path))} holds its own split: give none")
             return Tokenizer(_pieces(keys))
     except FormatError:
         raise
@@ -157,7 +161,7 @@ def _byte_level(keys: _Keys, split: str | None) -> Definition:
     pre = splits.NAMES.get(name)
     if split is not None:
         if pre is not None:
-            raise ValueError(f"{keys.path} has a split, {name!r}: give none")
+            raise ValueError(f"{printable(str(keys.path))} has a split, {name!r}: give none")
         pre = splits.Pre((patterns.pattern(patterns.checked(split)) or "",))
     if pre is None:
         said = f"is {name[:60]!r}, which digram does not know" if name else "is missing"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from digram.errors import FormatError
-from digram.files import whole_file
+from digram.files import regular_file, whole_file
 
 __all__ = ["MAGIC", "Float", "Signed", "Value", "read", "write"]
 
@@ -87,7 +87,7 @@ def read(path: Path, prefixes: tuple[str, ...]) -> dict[str, Value]:
 
     FormatError says what is wrong with the file, and where.
     """
-    with open(path, "rb") as file:
+    with regular_file(path) as file:
         reader = _Reader(file, path)
         if reader.take(4, "its first four bytes") != MAGIC:
             raise FormatError(f"{path} is no GGUF file: it does not begin with GGUF")

@@ -56,6 +56,7 @@ from digram.formats import _json
 from digram.formats._json import Node
 from digram.formats.huggingface.reader import definition
 from digram.formats.huggingface.writer import save
+from digram.formats.limits import warn_of_missing_bytes, warn_of_special_text
 from digram.tokenizer import Tokenizer
 
 __all__ = ["load", "looks_like", "parsed", "save", "tokenizer"]
@@ -84,8 +85,13 @@ def tokenizer(data: object, path: Path) -> Tokenizer:
     version = root.get("version", str, None)
     root["version"].expect(version in (None, "1.0"), '"1.0"')
     try:
-        return Tokenizer(definition(root))
+        made = Tokenizer(definition(root))
     except FormatError:
         raise
+    except RecursionError:  # Sequences in Sequences; some versions of Python parse deeper than they can call
+        raise FormatError(f"{path} is no tokenizer.json that digram reads: it is nested too deeply") from None
     except (DigramError, ValueError, OverflowError) as error:
         raise FormatError(f"{path} holds a vocabulary that is none: {error}") from error
+    warn_of_missing_bytes(made, path)
+    warn_of_special_text(made, path)
+    return made

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TextIO
 
 from digram._warn import warn
 from digram.definition import Definition, Step
 from digram.errors import FormatWarning
-from digram.files import written_whole
+from digram.files import made_folder, whole_files
 from digram.formats.huggingface import (
     added,
     config,
@@ -63,14 +62,15 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
     }
     alone = path.name.endswith(".json") and not path.is_dir()
     if not alone:
-        path.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as files:  # both, or the old ones stay
-        file = files.enter_context(written_whole(path if alone else path / "tokenizer.json"))
-        _write(file, value, written)
+        made_folder(path)
+    with whole_files() as files:  # both, or the old ones stay
+        with files.text(path if alone else path / "tokenizer.json") as file:
+            _write(file, value, written)
         if not alone:
-            file = files.enter_context(written_whole(path / "tokenizer_config.json"))
-            json.dump(config.of(definition, written.added_tokens, written.unknown), file, ensure_ascii=False, indent=2)
-            file.write("\n")
+            beside = config.of(definition, written.added_tokens, written.unknown)
+            with files.text(path / "tokenizer_config.json") as file:
+                json.dump(beside, file, ensure_ascii=False, indent=2)
+                file.write("\n")
     left_out = [*written.left_out, *lost]
     if left_out:
         warn(f"{path} does not hold {'; nor '.join(left_out)}", FormatWarning)
