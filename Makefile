@@ -22,7 +22,7 @@ export PIP_NO_INPUT := 1
 
 # make fuzz FUZZ_TARGETS=encode FUZZ_SECONDS=600
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= split encode decode train loaders
+FUZZ_TARGETS ?= split encode cut decode train loaders
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml' -o -name '*.bin' -o -name '*.txt') Cargo.toml Cargo.lock
 PYTHON_SOURCES := python tests benchmarks fuzz $(wildcard examples) .ci
@@ -91,7 +91,7 @@ exhaustive: $(VENV)/.tools build ## the long tests: all code points, 100,000 str
 
 fuzz: $(VENV)/.tools build ## each fuzz target for FUZZ_SECONDS, with coverage and AddressSanitizer; findings in fuzz/artifacts
 	@case " $(FUZZ_TARGETS) " in *" loaders "*) $(PIP) $(call requirements,fuzz) || { \
-		echo "error: atheris, which fuzzes the readers, does not install here: leave it out by make fuzz FUZZ_TARGETS='split encode decode train'" >&2; exit 1; };; esac
+		echo "error: atheris, which fuzzes the readers, does not install here: leave it out by make fuzz FUZZ_TARGETS='split encode cut decode train'" >&2; exit 1; };; esac
 	$(PY) fuzz/run.py --seconds $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 sanitize: $(VENV)/.maturin ## the engine's tests under AddressSanitizer, with that of its C code

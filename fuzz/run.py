@@ -27,7 +27,7 @@ ROOT = HERE.parent
 OUT = ROOT / "target" / "fuzz"
 ARTIFACTS = HERE / "artifacts"
 
-ENGINE = ("split", "encode", "decode", "train")
+ENGINE = ("split", "encode", "cut", "decode", "train")
 LOADERS = "loaders"
 
 # What cargo-fuzz passes for coverage (its `src/project.rs`), and the sanitizer. Overflow checks and debug assertions are

@@ -56,14 +56,15 @@ pub fn encode(data: &[u8]) {
 }
 
 /// What a call says about special tokens.
-struct Choices {
-    allow: bool,
-    allowed: Vec<String>,
-    disallowed: Vec<String>,
-    template: bool,
+pub struct Choices {
+    pub allow: bool,
+    pub allowed: Vec<String>,
+    pub disallowed: Vec<String>,
+    pub template: bool,
 }
 
-fn choices(u: &mut Unstructured, case: &Case) -> Choices {
+/// What a call is to say of the special tokens of a case, and a marker more.
+pub fn choices(u: &mut Unstructured, case: &Case) -> Choices {
     let allow = once_in(u, 2);
     let all: Vec<String> = case.specials.iter().map(|special| special.0.clone()).collect();
     let allowed: Vec<String> = all.iter().filter(|_| allow && !once_in(u, 3)).cloned().collect();
@@ -98,7 +99,7 @@ pub fn splitter(u: &mut Unstructured, plain: bool) -> Splitter {
 }
 
 /// What surrounds splitting and merging; if it is `plain`, all text stays as it is.
-fn around(u: &mut Unstructured, case: &Case, plain: bool) -> Around {
+pub fn around(u: &mut Unstructured, case: &Case, plain: bool) -> Around {
     let mut around = Around::default();
     for id in 0..up_to(u, 2) as u32 {
         let text = text(u, 3);

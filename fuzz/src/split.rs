@@ -3,12 +3,12 @@
 use crate::input::{document, once_in, one_of, text, up_to};
 use arbitrary::Unstructured;
 use digram::Error;
-use digram::split::{Behaviour, CL100K, CL100K_CLASSIC, Find, GPT2, GPT2_TIKTOKEN, O200K, Splitter, Step};
+use digram::split::{Behaviour, CL100K, CL100K_CLASSIC, Find, GPT2, GPT2_TIKTOKEN, O200K, QWEN2, Splitter, Step};
 use fancy_regex::{Regex, RegexBuilder};
 use std::ops::Range;
 
 /// Every spelling that has a scanner.
-pub const SCANNED: [&str; 5] = [GPT2, GPT2_TIKTOKEN, CL100K, CL100K_CLASSIC, O200K];
+pub const SCANNED: [&str; 6] = [GPT2, GPT2_TIKTOKEN, CL100K, CL100K_CLASSIC, QWEN2, O200K];
 
 thread_local! {
     /// Each scanner, and the regex of the same pattern.
