@@ -20,8 +20,12 @@ ARGS ?=
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 export PIP_NO_INPUT := 1
 
+# make fuzz FUZZ_TARGETS=encode FUZZ_SECONDS=600
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= split encode cut decode train loaders
+
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml' -o -name '*.bin' -o -name '*.txt') Cargo.toml Cargo.lock
-PYTHON_SOURCES := python tests benchmarks $(wildcard examples) .ci
+PYTHON_SOURCES := python tests benchmarks fuzz $(wildcard examples) .ci
 
 # One extra of pyproject.toml, as arguments for pip: the tools are needed before the package itself can be built.
 define requirements
@@ -29,7 +33,7 @@ $$($(PY) -c 'import sys, tomllib; extras = tomllib.load(open("pyproject.toml", "
 	print(*(line.replace(" ", "") for name in sys.argv[1:] for line in extras[name]))' $(1))
 endef
 
-.PHONY: help venv build demo test lint rust python exhaustive bench format clean missing
+.PHONY: help venv build demo test lint rust python exhaustive fuzz sanitize bench format clean missing
 missing:
 
 help: ## list the targets
@@ -85,6 +89,14 @@ exhaustive: $(VENV)/.tools build ## the long tests: all code points, 100,000 str
 	cargo test --workspace $(CARGO_FLAGS) -- --ignored
 	DIGRAM_HYPOTHESIS=slow $(PY) -m pytest -m exhaustive -o faulthandler_timeout=1200 $(ARGS) || { code=$$?; test $$code -eq 5 && echo "no Python test is marked exhaustive"; }
 
+fuzz: $(VENV)/.tools build ## each fuzz target for FUZZ_SECONDS, with coverage and AddressSanitizer; findings in fuzz/artifacts
+	@case " $(FUZZ_TARGETS) " in *" loaders "*) $(PIP) $(call requirements,fuzz) || { \
+		echo "error: atheris, which fuzzes the readers, does not install here: leave it out by make fuzz FUZZ_TARGETS='split encode cut decode train'" >&2; exit 1; };; esac
+	$(PY) fuzz/run.py --seconds $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+sanitize: $(VENV)/.maturin ## the engine's tests under AddressSanitizer, with that of its C code
+	$(PY) fuzz/run.py --sanitize
+
 bench: $(VENV)/.tools build ## speed beside other libraries, on text of this machine (see benchmarks/README.md)
 	$(PY) benchmarks/encode.py
 	$(PY) benchmarks/encode.py --mode batch
@@ -97,5 +109,5 @@ format: $(VENV)/.tools ## rewrite the sources in the project's format
 
 clean: ## remove all that was built, .venv too
 	rm -rf $(VENV) target build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find python tests benchmarks examples .ci -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find python tests benchmarks fuzz examples .ci -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 	rm -f python/digram/_native*.so python/digram/_native*.pyd

@@ -219,18 +219,22 @@ impl Builder {
 
 /// The distinct characters of all pieces, sorted, and the number of characters in the distinct pieces together.
 fn characters(counts: &PieceCounts, ticker: &mut Ticker<'_>) -> Result<(Vec<char>, u64)> {
-    let mut seen = vec![false; char::MAX as usize + 1];
+    // A bit for each code point: a small text should not have to wait for the whole of Unicode.
+    let mut seen = vec![0_u64; (char::MAX as usize + 1) / 64];
     let mut symbols = 0;
     for (piece, _) in counts.iter() {
         let text = str::from_utf8(piece).map_err(|error| Error::NotText { offset: error.valid_up_to() })?;
         for character in text.chars() {
-            seen[character as usize] = true;
+            seen[character as usize / 64] |= 1 << (character as usize % 64);
             symbols += 1;
             ticker.work(1)?;
         }
     }
-    let characters = (0..=char::MAX as u32).filter(|&code| seen[code as usize]);
-    Ok((characters.map(|code| char::from_u32(code).expect("it was a character")).collect(), symbols))
+    let of_word = |(word, &bits): (usize, &u64)| {
+        let set = (0..64).filter(move |bit| bits >> bit & 1 == 1);
+        set.map(move |bit| char::from_u32(word as u32 * 64 + bit).expect("it was a character"))
+    };
+    Ok((seen.iter().enumerate().filter(|word| *word.1 != 0).flat_map(of_word).collect(), symbols))
 }
 
 /// Bytes of a piece to look at before the first of their characters is handed out.

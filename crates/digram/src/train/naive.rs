@@ -1,7 +1,6 @@
-//! The definition of training, recounted from scratch each round: what the tests compare to.
+//! The definition of training, recounted from scratch each round: what the tests compare to, and the fuzz target `train`.
 
-use super::{Alphabet, Ties, TrainOptions, Trained};
-use crate::count::PieceCounts;
+use super::{Alphabet, PieceCounts, Ties, TrainOptions, Trained};
 use std::collections::{BTreeSet, HashMap};
 
 /// The merges of valid options and text.

@@ -117,11 +117,11 @@ impl Vocabulary {
         }
     }
 
-    /// Whether a run of symbols outside the alphabet is one unknown token.
-    pub fn fuses_unknown(&self) -> bool {
+    /// Whether the unknown token waits for what follows: a run of symbols outside the alphabet is one, or byte tokens pass it.
+    pub fn unknown_waits(&self) -> bool {
         let fallback = self.symbols.fallback();
-        let all_bytes = fallback.bytes.as_ref().is_some_and(|ids| !ids.contains(&NONE));
-        fallback.fuse && fallback.token.is_some() && !all_bytes
+        let bytes = fallback.bytes.iter().flat_map(|ids| ids.iter()).filter(|&&id| id != NONE).count();
+        fallback.token.is_some() && bytes < 256 && (fallback.fuse || bytes > 0)
     }
 
     /// The bytes that the longest token is made of, special ones aside.

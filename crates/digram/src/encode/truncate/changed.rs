@@ -93,7 +93,7 @@ impl Search<'_> {
                 Part::Token(_, range) => (None, Some(1).filter(|_| left > 0), range.start),
                 Part::Piece(piece, origin) => {
                     let mut counts = Prefixes::new(self.encoder, piece, origin.base, self.stop);
-                    let (count, about) = match self.encoder.vocabulary.fuses_unknown() {
+                    let (count, about) = match self.encoder.vocabulary.unknown_waits() {
                         true => (Counter::new(self.encoder, self.stop).at_most(piece, origin.base, left, false)?, 0),
                         false => (counts.at_most(left)?, counts.about(left)?),
                     };
@@ -131,7 +131,7 @@ impl Trial<'_> {
     /// Whether the text up to byte `at` has few enough tokens.
     fn fits(&mut self, at: usize) -> Result<bool> {
         let Search { encoder, limit, options, stop, .. } = *self.search;
-        let local = !encoder.vocabulary.fuses_unknown();
+        let local = !encoder.vocabulary.unknown_waits();
         let mut counter = Counter::new(encoder, stop);
         let (parts, counts) = (self.parts, &mut self.counts);
         let (mut total, mut i, mut over) = (0, 0, false);

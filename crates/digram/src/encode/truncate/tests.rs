@@ -4,7 +4,7 @@ use super::*;
 use crate::encode::Around;
 use crate::normalize::{Normalizer, Step};
 use crate::split::{CL100K, CL100K_CLASSIC, Find, GPT2, O200K, QWEN2, Splitter};
-use crate::vocabulary::{Base, Special, Unknown, Vocabulary};
+use crate::vocabulary::{Base, Fallback, Pairs, Special, Unknown, Vocabulary};
 use proptest::prelude::*;
 
 /// The longest beginning by definition.
@@ -176,6 +176,22 @@ proptest! {
         prop_assert!(end == longest || longest > end + encoder.longest, "{} but {}", end, longest);
         let count = encoder.count(text.as_bytes(), Options::default(), &|| false).unwrap();
         prop_assert_eq!(encoder.fits(text.as_bytes(), limit, Options::default(), &|| false), Ok(count <= limit as u64));
+    }
+
+    /// Byte tokens pass an unknown one that waits for the end of its run: tokens are not in the order of the text.
+    #[test]
+    fn what_is_found_fits_where_byte_tokens_pass_an_unknown_one(
+        text in "[a中é]{0,24}", limit in 0..20usize, fuse: bool, split in prop::sample::select(&SPLITS[..])
+    ) {
+        let tokens: [(&[u8], u32); 6] = [(b"a", 0), (b"<0xE4>", 1), (b"<0xB8>", 2), (b"<0xAD>", 3), (b"<unk>", 4), (b"aa", 5)];
+        let mut bytes = Box::new([u32::MAX; 256]);
+        [0xE4, 0xB8, 0xAD].into_iter().zip(1..).for_each(|(byte, id): (usize, u32)| bytes[byte] = id);
+        let unknown = Fallback { bytes: Some(bytes), token: Some(4), fuse };
+        let merges = vec![(0, 0, 5)];
+        let pairs = Pairs { tokens: &tokens, merges, ranked: &[], characters: true, whole: false, unknown };
+        let vocabulary = Vocabulary::from_pairs(pairs, &[], None).unwrap();
+        let splitter = split.map_or_else(Splitter::none, |pattern| Splitter::new(pattern).unwrap());
+        check(&Encoder::new(vocabulary, splitter, &[]).unwrap(), text.as_bytes(), limit, Options::default())?;
     }
 
     #[test]
