@@ -1,10 +1,10 @@
-"""Cases of public reports (`cases.md` in the test data folder): some rows as tests, and a check that none is forgotten.
+"""Cases of public reports (`cases.md` in the test data folder): each row is a test, or listed here with its reason.
 
 A test carries the ids of its rows in its name (`test_c14_...`), its docstring or a comment inside it. So
 
-    grep -rnoE "\\b[CRSOF][0-9]{2}\\b|_[crsof][0-9]{2}_" tests --include="*.py"
+    grep -rnoE "\\b[A-Z][0-9]{2}\\b|_[a-z][0-9]{2}_" tests --include="*.py"
 
-lists the rows that are covered.
+lists the rows that are covered. Tests hold ids and properties; how long things take is in `benchmarks/cases.py`.
 """
 
 import ast
@@ -26,9 +26,27 @@ TESTS = Path(__file__).parent
 LINE_ENDS_TO_OTHERS = "\u2028\u2029\x85\x0c\x0b\x1c\r"
 
 
-def rows(text, letters):
+# Rows without a test yet, each with what it waits for.
+OPEN = {
+    "F09": "learning more tokens for a vocabulary comes with the tools that change vocabularies",
+    "F10": "pruning to the tokens that a corpus uses comes with the tools that change vocabularies",
+    "N01": "Tokenizer.truncate is being built",
+    "N03": "Tokenizer.chunks is being built",
+    "N06": "`digram truncate` is being built",
+    "T14": "keeping marks with their letters comes with training at scale",
+    "T16": "going on with a training comes with training at scale",
+}
+# Rows of which a part has a test; what is missing waits for the same.
+IN_PART = {
+    "N05": "encode_with_unstable of the drop-in module is held to it; Tokenizer.stable_prefix is being built",
+    "T12": "the list of tokens that a corpus does not use comes with the reports on vocabularies",
+    "T15": "checkpoints of a training that was interrupted come with training at scale",
+}
+
+
+def rows(text):
     """The ids of the table's rows."""
-    return set(re.findall(rf"^\| ([{letters}]\d\d) \|", text, re.MULTILINE))
+    return set(re.findall(r"^\| ([A-Z]\d\d) \|", text, re.MULTILINE))
 
 
 def named():
@@ -36,17 +54,20 @@ def named():
     found = set()
     for path in TESTS.rglob("test_*.py"):
         source = path.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(source)):
+        lines = source.splitlines()
+        for node in ast.parse(source).body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and node.name != "test_every_row":
-                found.update(re.findall(r"\b[A-Z]\d\d\b", ast.get_source_segment(source, node) or ""))
+                text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+                found.update(re.findall(r"\b[A-Z]\d\d\b", text))
                 found.update(id.upper() for id in re.findall(r"(?<=_)[a-z]\d\d(?=_)", f"{node.name}_"))
     return found
 
 
-def test_every_row_about_ids_text_and_special_tokens_has_a_test(data):
-    table = rows(data.path("cases.md").read_text(encoding="utf-8"), "CRS")
-    assert len(table) >= 22
-    assert table - named() == set()
+def test_every_row(data):
+    table, covered = rows(data.path("cases.md").read_text(encoding="utf-8")), named()
+    assert len(table) >= 74
+    assert table - covered == set(OPEN), "a row without a test, or with one: then take it out of OPEN"
+    assert set(IN_PART) <= table & covered
 
 
 def test_c14_leftmost_and_without_overlap():

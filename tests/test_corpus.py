@@ -293,6 +293,7 @@ def test_batches_hold_the_same_documents_in_order(tree):
 
 
 def test_training_on_files_is_training_on_their_texts(tree):
+    """T03."""
     texts = [Path(name).read_text() for name in names(".")]
     from_files, from_texts = (digram.train(given, min_count=2) for given in (digram.Corpus("."), texts))
     assert from_files.merges == from_texts.merges

@@ -108,11 +108,16 @@ def test_ids_cut_inside_an_emoji(cl100k):
 
 
 def test_bytes_of_each_token(cl100k):
+    """D07: as bytes, and in groups that are whole characters."""
     # What GPT-3-Encoder and others show as broken characters.
-    for text in ("∩", "“sentence“"):
+    for text, groups in (("∩", ["∩"]), ("“sentence“", ["“", "sentence", "“"])):
         parts = [cl100k.token_bytes(id) for id in cl100k.encode(text)]
         assert b"".join(parts).decode() == text
-    assert [cl100k.token_bytes(id) for id in cl100k.encode("∩")] == [b"\xe2\x88", b"\xa9"]
+        assert parts == cl100k.tokens(text)
+        # A group ends where the stream of text has something to give; spans hold whole characters.
+        assert list(cl100k.stream_decoder().run(cl100k.encode(text))) == groups
+        assert [text[start:end] for start, end in cl100k.encode_with_offsets(text)[1]][-1] == text[-1]
+    assert cl100k.tokens("∩") == [b"\xe2\x88", b"\xa9"]
 
 
 # Ids that are none
@@ -264,6 +269,7 @@ def test_special_tokens(tok):
 
 
 def test_batches(tok):
+    """D09."""
     rng = random.Random(0)
     lists = [rng.choices(range(700), k=rng.choice((0, 1, 5, 30))) for _ in range(10_000)]
     assert [] in lists

@@ -276,6 +276,14 @@ def test_batch_is_map_for_any_number_of_threads(tokenizers):
             assert tok.count_batch(texts, threads=threads) == list(map(len, expected)), (name, threads)
 
 
+def test_p13_a_batch_of_little_is_a_loop(tok):
+    """How long it takes beside the loop is in benchmarks/cases.py."""
+    words = stdlib_text(100_000).split()[:10_000]
+    for texts in (["twenty characters, ok"[:20]] * 3, words, ["one text"]):
+        assert tok.encode_batch(texts) == [tok.encode(text) for text in texts]
+        assert tok.count_batch(texts) == [tok.count(text) for text in texts]
+
+
 def test_large_batches_are_map(tok):
     lines = stdlib_text(1_500_000).split("\n")
     expected = [tok.encode(line) for line in lines]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import digram
 from support.encodings import huggingface_tokenizer, tiktoken_encoding
-from support.texts import SENTENCES, TROUBLE, all_samples, multilingual_text, stdlib_text
+from support.texts import SENTENCES, TROUBLE, all_samples, multilingual_text, stdlib_prose, stdlib_text
 
 SPLITS = {"r50k_base": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}
 
@@ -179,6 +179,7 @@ def test_every_code_point_behind_an_apostrophe(twin, oracle):
     ],
 )
 def test_numbers_of_ids_of_runs(data, name, unit, count, ids):
+    """P01, P02, P03, P05, P18."""
     tok = twin_of(data, name).ours
     text = unit * count
     found = tok.encode(text)
@@ -220,27 +221,43 @@ def test_runs(cl100k, o200k, oracle, unit):
         cl100k.check(oracle, "x" + unit * n)
 
 
-@pytest.mark.parametrize("unit", ["\n", "\t", " \n", "\r\n", "é", "中", "'", "/", "1"], ids=ascii)
-def test_runs_of_600_000(cl100k, oracle, unit):
-    cl100k.check(oracle, unit * (600_000 // len(unit)))
+RUNS = [
+    *(("\n", 1_000_000), ("\t", 1_000_000), (" \n", 500_000), ("\r\n", 500_000)),
+    *((unit, 600_000) for unit in ("é", "中", "\u0301", "👍", "1", "'", "/", "\u200b")),
+]
+
+
+@pytest.mark.parametrize(("unit", "number"), RUNS, ids=ascii)
+def test_runs_of_a_million(cl100k, oracle, unit, number):
+    """P10, P18."""
+    text = unit * number
+    cl100k.check(oracle, text)
+    assert cl100k.ours.count(text) == len(cl100k.ours.encode(text))
 
 
 def test_a_word_before_a_run(o200k, oracle):
+    """P06."""
     for exponent in range(16):
         o200k.check(oracle, "Hello" + "-" * 2**exponent)
 
 
-def test_compact_json(twin, oracle):
+@pytest.mark.parametrize("parameters", [115, 11_000])
+def test_compact_json(twin, oracle, parameters):
+    """P08: 11 kB and 1 MB without a space."""
     schema = {
         f"parameter_{i}": {"type": "string", "enum": ["a", "b", 'q"uote'], "n": {"deep": [[[{}]]] * 3}}
-        for i in range(100)
+        for i in range(parameters)
     }
-    twin.check(oracle, json.dumps(schema, separators=(",", ":")))
+    text = json.dumps(schema, separators=(",", ":"))
+    assert len(text) in range(parameters * 95, parameters * 110)
+    twin.check(oracle, text)
+    assert twin.ours.count(text) == len(twin.ours.encode(text))
 
 
 def test_a_document_without_line_ends(cl100k, oracle):
-    cl100k.check(oracle, stdlib_text(600_000).replace("\n", " "))
-    cl100k.check(oracle, base64.b64encode(random.Random(0).randbytes(300_000)).decode())
+    """P09: 2 MB of each; times and memory of 16 MB are in benchmarks/cases.py."""
+    cl100k.check(oracle, stdlib_prose(2_000_000).replace("\n", " "))
+    cl100k.check(oracle, base64.b64encode(random.Random(0).randbytes(1_500_000)).decode())
 
 
 # Bytes and merges

@@ -198,6 +198,7 @@ def test_a_piece_that_is_none():
 
 
 def test_counts_above_32_bits():
+    """T01."""
     # tokenizers issue 2058: a 32-bit counter turns three thousand million into a small or negative number.
     counts = PieceCounts.from_mapping({"aa": 3_000_000_000, "bc": 10})
     assert list(digram.train(counts, 257).merges) == [(97, 97)]
@@ -209,6 +210,7 @@ def test_counts_above_32_bits():
 
 
 def test_counts_above_64_bits_raise():
+    """T01."""
     half = PieceCounts.from_mapping({"ab": 2**63})
     with pytest.raises(OverflowError, match=r"2\^64 - 1"):
         half.merge(half)

@@ -61,6 +61,7 @@ def test_subclasses_of_str_are_texts():
 @pytest.mark.parametrize("alphabet", ["bytes", "characters"])
 @pytest.mark.parametrize("ties", ["smallest-ids", "smallest-tokens"])
 def test_the_order_of_documents_does_not_matter(tmp_path, alphabet, ties):
+    """T03."""
     rng, shuffled = random.Random(1), list(DOCUMENTS)
     expected = saved(digram.train(DOCUMENTS, 900, alphabet=alphabet, ties=ties), tmp_path)
     for _ in range(5):
@@ -74,6 +75,7 @@ def test_the_order_of_documents_does_matter_to_first_seen():
 
 
 def test_cases_of_texts_in_another_order():
+    """T04."""
     # minbpe PR 90: the runs are pieces of their own, and their order does not matter.
     split = "a+|b+|c+|d+"
     one, other = (digram.train(text, 262, split=split) for text in ("bbbaaaddddcccc", "aaabbbccccdddd"))
@@ -84,6 +86,7 @@ def test_cases_of_texts_in_another_order():
 @pytest.mark.parametrize("ties", ["smallest-ids", "smallest-tokens", "first-seen"])
 @pytest.mark.parametrize("split", ["cl100k", None])
 def test_the_number_of_threads_does_not_matter(tmp_path, ties, split):
+    """T03."""
     # Pieces of several threads must come together in order, so that first-seen sees the same first.
     texts = stdlib_text(2_000_000).split("\n\n")
     options = {"vocab_size": 700, "ties": ties, "split": split, "special_tokens": ["self"]}
@@ -93,6 +96,7 @@ def test_the_number_of_threads_does_not_matter(tmp_path, ties, split):
 
 
 def test_hash_seeds_do_not_matter(tmp_path):
+    """T03."""
     code = (
         "import sys, digram; from support.texts import SENTENCES as s; "
         "digram.train(s.values(), 800, special_tokens=['<a>', '<b>']).save(sys.argv[1])"
@@ -200,6 +204,7 @@ def test_pairs_that_are_too_long_are_passed_over_not_the_end():
     ],
 )
 def test_one_warning_that_points_at_the_caller(texts, options, sentence):
+    """T06."""
     with pytest.warns(TrainingWarning, match=sentence) as caught:
         tok = digram.train(texts, **options)
     assert len(caught) == 1
@@ -230,6 +235,7 @@ def test_one_warning_that_points_at_the_caller(texts, options, sentence):
     ],
 )
 def test_arguments_out_of_range(options, sentence):
+    """T06."""
     with pytest.raises(ValueError, match=sentence):
         digram.train("abc", **options)
 
@@ -380,6 +386,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("stage", ["counting", "merging"])
 def test_ctrl_c_ends_training_at_once(stage):
+    """T15."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     child = subprocess.Popen([sys.executable, "-c", INTERRUPTED, stage], env=env, stdout=subprocess.PIPE, text=True)
     deadline = threading.Timer(60, child.kill)  # ends the lines that are waited for

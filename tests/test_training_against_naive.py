@@ -57,6 +57,7 @@ def check(documents, split, ties, options, where):
 
 @pytest.mark.parametrize("ties", TIES)
 def test_two_thousand_corpora(ties):
+    """T05."""
     learned = 0
     for seed in range(2000):
         corpus = random_corpus(Random(seed))

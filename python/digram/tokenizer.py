@@ -29,12 +29,18 @@ Text = str | bytes
 Specials = Collection[str] | Literal["all"]
 _NativeSpecials = tuple[_native.Allowed | None, _native.Markers | None]
 
+# How many pairs of `allowed_special` and `disallowed_special` a tokenizer keeps ready, with the automata that find them.
+_MOST_SPECIAL_SETS = 16
+
 
 class Tokenizer(Cutting):
     """A frozen tokenizer; made by `digram.train`, `digram.load` and `digram.from_token_list`.
 
     It may be shared between threads, pickled and forked. Text is str or bytes. In a str, pairs of surrogates are
     joined and lone ones become U+FFFD; bytes need not be UTF-8.
+
+    No text leaves anything behind. What is kept for the next call has bounds: at most 16 pairs of `allowed_special` and
+    `disallowed_special`, and `merges`, `vocab` and `not_canonical` once they were asked for.
 
     Special tokens: by default all text is ordinary, so a user who types a marker gets its characters, never its id.
     `allowed_special` is a set of special tokens that become their ids where they stand in the text, or "all": for text
@@ -389,8 +395,11 @@ class Tokenizer(Cutting):
                 refusing = () if allow is None else self._definition.special_tokens.keys() - allow
             allowing = self._encoder.allow(None if allow is None else sorted(allow)) if allow != frozenset() else None
             native = allowing, _native.Markers(sorted(refusing)) if refusing else None
-            if len(self._special_sets) < 16:  # a server uses a handful of sets; the bound is for one that makes them up
-                self._special_sets[allow, forbid] = native
+            # A server uses a handful of sets; the bound is for one that makes them up. All go at once: the handful is
+            # soon back, and threads that are here at the same time take nothing from each other's hands.
+            if len(self._special_sets) >= _MOST_SPECIAL_SETS:
+                self._special_sets = {}
+            self._special_sets[allow, forbid] = native
         return native
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,6 +29,7 @@ _TIES = ("smallest-ids", "smallest-tokens", "first-seen")
 # Texts are handed to the engine in batches of about this many characters, so that all threads have work and memory
 # stays small.
 _BATCH = 16 << 20
+_PIECES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ class PieceCounts:
     """Distinct pieces of texts with how often each occurs: all that training needs to know of a corpus.
 
     Counts add up (`merge`), so a corpus may be counted in parts. Only the tie rule `first-seen` looks at the order of
-    first appearance; of counts that came from a mapping it is not known, and `ordered` is False.
+    first appearance; of counts that came from a mapping it is not known, and `ordered` is False. Several threads may
+    add to the same counts: nothing is lost, and only the order is left to chance.
 
     `split` is a name of `digram.patterns`, a regular expression, or None for whole documents; `special_tokens` are cut
     out of the texts first, the longest first.
@@ -57,6 +60,7 @@ class PieceCounts:
         self.special_tokens = tuple(special_ids(special_tokens, 0))
         self.ordered = True
         self.documents = 0
+        self._lock = threading.Lock()  # of what Python counts; the engine has its own
         self._native = _native.PieceCounts(pattern(split), list(self.special_tokens))
 
     @classmethod
@@ -74,7 +78,7 @@ class PieceCounts:
                 raise ValueError(f"the count of piece {piece!r} must be an int from 0 to 2^64 - 1, not {n!r}")
             pieces.append(whole_characters(piece).encode() if isinstance(piece, str) else piece)
             numbers.append(n)
-        new._native.add_counts(pieces, numbers)
+        new._add_counts(pieces, numbers)
         return new
 
     def add(
@@ -92,7 +96,8 @@ class PieceCounts:
         characters, threads = 0, _threads.checked(threads)
         for batch, size in _batches([texts] if isinstance(texts, (str, bytes)) else texts):
             self._native.add(batch, self.documents, threads)
-            self.documents += len(batch)
+            with self._lock:
+                self.documents += len(batch)
             characters += size
             if progress is not None:
                 progress(Progress("counting", self.documents, characters))
@@ -106,8 +111,14 @@ class PieceCounts:
             if mine != its:
                 raise ValueError(f"counts with {name}={mine!r} and {name}={its!r} cannot be added up")
         self._native.merge(other._native)
-        self.ordered = self.ordered and other.ordered
-        self.documents += other.documents
+        with self._lock:
+            self.ordered = self.ordered and other.ordered
+            self.documents += other.documents
+
+    def _add_counts(self, pieces: list[bytes], counts: list[int]) -> None:
+        # Not all at once: between two calls Python looks for Ctrl-C.
+        for start in range(0, len(pieces), _PIECES):
+            self._native.add_counts(pieces[start : start + _PIECES], counts[start : start + _PIECES])
 
     def items(self) -> Iterator[tuple[bytes, int]]:
         """(piece, count), in order of first appearance."""
@@ -139,7 +150,7 @@ def _piece_counts(
     new = PieceCounts(split, special_tokens)
     new.ordered, new.documents = ordered, documents
     cuts = pairwise([0, *array("Q", ends)])
-    new._native.add_counts([pieces[start:end] for start, end in cuts], list(array("Q", counts)))
+    new._add_counts([pieces[start:end] for start, end in cuts], array("Q", counts).tolist())
     return new
 
 

@@ -16,6 +16,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+/// Fewer pieces than this are added at once, in the calling thread.
+const MANY: usize = 1 << 16;
+
 /// Distinct pieces and how often each occurs.
 #[pyclass(frozen)]
 pub struct PieceCounts {
@@ -77,12 +80,21 @@ impl PieceCounts {
         Ok(())
     }
 
-    /// Adds all counts of `other`; its new pieces come after the ones here.
+    /// Adds all counts of `other`; its new pieces come after the ones here. After Ctrl-C a part of them is added.
     fn merge(&self, py: Python<'_>, other: &Bound<'_, PieceCounts>) -> PyResult<()> {
         // A copy first: `other` may be this one, and two locks held at once could wait for each other.
         let other = other.get();
         let added = py.detach(|| other.read().clone());
-        py.detach(|| self.write().merge(&added)).map_err(|error| exception(py, error, None))
+        let result = if added.len() < MANY {
+            py.detach(|| self.write().merge(&added))
+        } else {
+            interruptible(
+                py,
+                |_| Ok(()),
+                |stop| self.write().merge_until(&added, &|| stop.load(Ordering::Relaxed)),
+            )?
+        };
+        result.map_err(|error| exception(py, error, None))
     }
 
     /// All pieces end to end, the end of each as flat u64, the count of each as flat u64; in order of first appearance.

@@ -91,7 +91,9 @@ impl Encoder {
         let texts = texts(list, 0)?;
         let documents: Vec<&[u8]> = texts.iter().map(Text::bytes).collect();
         let bytes: usize = documents.iter().map(|document| encode::work_of(document)).sum();
-        let result = if bytes < self.short(encode::RUN) {
+        // A single text is one run however long it is: no thread would help.
+        let least = if documents.len() == 1 { SHORT.max(encode::RUN) } else { encode::RUN };
+        let result = if bytes < self.short(least) {
             py.detach(|| work(&self.0, &documents, &AtomicBool::new(false)))
         } else {
             interruptible(py, |_| Ok(()), |stop| on_threads(threads, || work(&self.0, &documents, stop)))??

@@ -12,6 +12,9 @@ use std::borrow::Cow;
 /// Ids that memory is taken for before the first one is seen.
 const MOST_AT_ONCE: usize = 1 << 16;
 
+/// Ids between two looks for Ctrl-C.
+const BETWEEN_SIGNALS: usize = 1 << 18;
+
 /// A flat buffer of numbers in native byte order, for `memoryview(...).cast` or numpy.
 pub fn flat<'py, T: NoUninit>(py: Python<'py>, numbers: &[T]) -> Bound<'py, PyByteArray> {
     PyByteArray::new(py, bytemuck::cast_slice(numbers))
@@ -34,6 +37,9 @@ pub fn ids(object: &Bound<'_, PyAny>, limit: usize) -> PyResult<Vec<u32>> {
     let mut ids = Vec::with_capacity(object.len().unwrap_or(0).min(MOST_AT_ONCE));
     for (i, item) in object.try_iter()?.enumerate() {
         let item = item?;
+        if i.is_multiple_of(BETWEEN_SIGNALS) {
+            item.py().check_signals()?; // a list or a range runs no Python code that would look
+        }
         match item.extract::<u32>() {
             Ok(id) if !item.is_instance_of::<PyBool>() && (id as usize) < limit => {
                 // Where memory ends, a push would end the process.

@@ -15,6 +15,9 @@ mod key;
 
 pub use documents::Counter;
 
+/// Pieces that are added between two looks at whether to stop: some milliseconds.
+const BETWEEN_STOPS: usize = 1 << 16;
+
 /// Distinct pieces with their counts, in order of first appearance.
 #[derive(Clone, Default)]
 pub struct PieceCounts {
@@ -114,7 +117,18 @@ impl PieceCounts {
 
     /// Adds all counts of `other`; its new pieces come after the ones here.
     pub fn merge(&mut self, other: &PieceCounts) -> Result<()> {
-        other.iter().try_for_each(|(piece, n)| self.add(piece, n))
+        self.merge_until(other, &|| false)
+    }
+
+    /// As [`Self::merge`], but `Interrupted` soon after `stop` returns true; then a part of `other` was added.
+    pub fn merge_until(&mut self, other: &PieceCounts, stop: &dyn Fn() -> bool) -> Result<()> {
+        for (i, (piece, n)) in other.iter().enumerate() {
+            if i.is_multiple_of(BETWEEN_STOPS) && stop() {
+                return Err(Error::Interrupted);
+            }
+            self.add(piece, n)?;
+        }
+        Ok(())
     }
 }
 
@@ -144,6 +158,18 @@ mod tests {
         a.merge(&b).unwrap();
         let all: Vec<_> = a.iter().map(|(p, n)| (std::str::from_utf8(p).unwrap(), n)).collect();
         assert_eq!(all, [("to", 2), ("be", 3), ("or", 1), ("not", 1 << 40)]);
+    }
+
+    #[test]
+    fn adding_up_ends_when_it_is_asked_to() {
+        let (mut all, mut other) = (PieceCounts::new(), PieceCounts::new());
+        for i in 0..3 * BETWEEN_STOPS {
+            other.add(&i.to_le_bytes(), 1).unwrap();
+        }
+        let asked = std::cell::Cell::new(0);
+        let stop = || asked.replace(asked.get() + 1) == 2;
+        assert_eq!(all.merge_until(&other, &stop), Err(Error::Interrupted));
+        assert_eq!(all.len(), 2 * BETWEEN_STOPS);
     }
 
     #[test]

@@ -73,6 +73,9 @@ class Node:
 
     def get(self, key: str, kind: type | tuple[type, ...], default: Any = NoReturn) -> Any:
         """The value under `key`; `default` where it is missing or null, if one is given."""
+        value = self.value.get(key) if isinstance(self.value, dict) else None
+        if type(value) is kind:  # the usual case; paths are put together where they are needed
+            return value
         node = self[key]
         if node.value is None and default is not NoReturn:
             return default

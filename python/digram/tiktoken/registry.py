@@ -22,12 +22,13 @@ _lock = threading.RLock()
 ENCODINGS: dict[str, Encoding] = {}
 ENCODING_CONSTRUCTORS: dict[str, Callable[[], dict[str, Any]]] | None = None
 
-_OWN = "digram.tiktoken.openai_public"
-
 
 @functools.lru_cache
 def _available_plugin_modules() -> Sequence[str]:
-    modules = [_OWN]
+    # By a statement, not by name: tools that freeze programs, such as PyInstaller, pack what statements import.
+    from digram.tiktoken import openai_public
+
+    modules = [openai_public.__name__]
     try:
         package = importlib.import_module("tiktoken_ext")
     except ImportError:

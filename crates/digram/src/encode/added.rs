@@ -33,6 +33,8 @@ pub struct AddedToken {
 pub struct Allowed {
     pub(super) before: Matcher,
     pub(super) after: Matcher,
+    /// Whether matches depend on the text of the document and the markers alone. Each call asks, and tokens may be many.
+    plain: bool,
 }
 
 impl Allowed {
@@ -45,13 +47,15 @@ impl Allowed {
         let before: Vec<_> = before.into_iter().map(|token| (token.text.clone(), token.clone())).collect();
         let after: Result<Vec<_>> =
             after.into_iter().map(|t| Ok((normalizer.apply(&t.text)?.into_owned(), t.clone()))).collect();
-        Ok(Self { before: Matcher::new(before)?, after: Matcher::new(after?)? })
+        let (before, after) = (Matcher::new(before)?, Matcher::new(after?)?);
+        let flags = |token: &AddedToken| token.lstrip || token.rstrip || token.single_word;
+        let plain = after.tokens.is_empty() && !before.tokens.iter().any(flags);
+        Ok(Self { before, after, plain })
     }
 
-    /// Whether matches depend on anything but the text of the document and the markers.
+    /// Whether matches depend on the text of the document and the markers alone.
     pub(super) fn is_plain(&self) -> bool {
-        let flags = |token: &AddedToken| token.lstrip || token.rstrip || token.single_word;
-        self.after.tokens.is_empty() && !self.before.tokens.iter().any(flags)
+        self.plain
     }
 }
 

@@ -32,7 +32,9 @@ fn runs<'a>(documents: &'a [&'a [u8]]) -> Vec<&'a [&'a [u8]]> {
             (from, bytes) = (i + 1, 0);
         }
     }
-    runs.push(&documents[from..]);
+    if from < documents.len() || runs.is_empty() {
+        runs.push(&documents[from..]);
+    }
     runs
 }
 

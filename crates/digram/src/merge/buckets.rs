@@ -83,7 +83,7 @@ impl Waiting {
     }
 }
 
-/// Merges between two looks at whether to stop: some milliseconds.
+/// Pairs looked at, or merged, between two looks at whether to stop: some milliseconds.
 const BETWEEN_STOPS: u32 = 1 << 16;
 
 /// Merges `symbols`, fewer than 2^31; returns how many ids there are. They stand at the front. `Interrupted` soon after
@@ -92,6 +92,9 @@ pub(super) fn merge<R: Rules>(rules: &R, symbols: &mut [u32], stop: &dyn Fn() ->
     let mut work = 0u32;
     let mut waiting = Waiting::default();
     for (at, pair) in symbols.windows(2).enumerate() {
+        if at.is_multiple_of(BETWEEN_STOPS as usize) && stop() {
+            return Err(Error::Interrupted);
+        }
         if let Some(merge) = rules.merge(pair[0], pair[1], 0) {
             waiting.add(merge.rank, at);
         }

@@ -18,7 +18,7 @@ for the Unicode version of the tables.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
 from digram.errors import VocabularyError
@@ -26,7 +26,11 @@ from digram.errors import VocabularyError
 __all__ = ["is_common", "spelt"]
 
 
-@cache
+# A vocabulary has one pattern or a few; the bound is for a server that reads vocabularies all day.
+_PATTERNS = 64
+
+
+@lru_cache(_PATTERNS)
 def spelt(pattern: str) -> str:
     """The pattern in Oniguruma's spelling. VocabularyError names what has another meaning there, or none."""
     reading = _Reading(pattern)
@@ -43,7 +47,7 @@ def spelt(pattern: str) -> str:
     return whole.text
 
 
-@cache
+@lru_cache(_PATTERNS)
 def is_common(pattern: str) -> bool:
     """Whether a pattern of Oniguruma's cuts every text alike when digram's engine reads it, letter for letter."""
     try:
