@@ -29,7 +29,7 @@ Text = str | bytes
 Specials = Collection[str] | Literal["all"]
 _NativeSpecials = tuple[_native.Allowed | None, _native.Markers | None]
 
-# How many pairs of `allowed_special` and `disallowed_special` a tokenizer keeps ready, with the automata that find them.
+# How many pairs of `allowed_special` and `disallowed_special` a tokenizer keeps ready, with the automata for them.
 _MOST_SPECIAL_SETS = 16
 
 

@@ -85,8 +85,8 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
         )
     try:
         os.makedirs(folder, exist_ok=True)
-        with whole_file(path) as file:
-            file.write(contents)
+        with whole_file(path) as kept:
+            kept.write(contents)
     except OSError:
         # A default folder that cannot be written is no error: nobody asked for it.
         if user_specified_cache:
