@@ -356,7 +356,7 @@ impl Encoder {
         PyBytes::new(py, &self.0.vocabulary().missing_bytes())
     }
 
-    /// What splits: `none`, `scanner:...` or `regex`.
+    /// What splits: `none`, `scanner:...`, `automaton`, `regex` or `steps`.
     #[getter]
     fn split_engine(&self) -> &str {
         self.0.splitter().engine()

@@ -131,7 +131,7 @@ impl Counter {
             // A pattern of the user's own may look at all of the text for each piece.
             let always = self.splitter.may_be_slow();
             self.specials.for_each_stretch(document, |stretch| match stretch {
-                Stretch::Text(text) => self.splitter.for_each_piece_within(document, text, |piece| {
+                Stretch::Text(text) => self.splitter.for_each_piece_within(document, text, stop, |piece| {
                     if always || piece.end > ask_at {
                         if stop() {
                             return Err(Error::Interrupted);
