@@ -3,7 +3,7 @@
 mod support;
 
 use digram::Error;
-use digram::split::Splitter;
+use digram::split::{GPT2_TIKTOKEN, NAMED, Splitter};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::ops::Range;
@@ -228,6 +228,22 @@ fn long_texts_are_cut_as_by_backtracking() {
                 panic!("{pattern}: piece {at} is {:?}, not {:?}", found[at], expected[at]);
             }
             assert_eq!(found.len(), expected.len(), "{pattern}");
+        }
+    }
+}
+
+#[test]
+fn named_patterns_on_automata_cut_as_their_scanners() {
+    for (name, pattern) in NAMED.into_iter().chain([("gpt2 of tiktoken", GPT2_TIKTOKEN)]) {
+        let (scanner, automaton) = (Splitter::new(pattern).unwrap(), Splitter::new(&format!("(?:{pattern})")).unwrap());
+        assert_eq!(automaton.engine(), "automaton", "{name}");
+        for (characters, longest) in [("aAéſsǅ中\u{301}1²٣ \u{a0}\n\r'/!.あ", 3), ("aA'll 1\n\r", 4), (" \n\ra", 5_000)]
+        {
+            for seed in 0..3 {
+                let text = random_runs(characters, longest, 100_000, seed);
+                let pieces = |splitter| pieces(splitter, text.as_bytes()).unwrap();
+                assert!(pieces(&automaton) == pieces(&scanner), "{name}, runs of {characters:?}, seed {seed}");
+            }
         }
     }
 }

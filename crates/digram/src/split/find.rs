@@ -71,6 +71,11 @@ impl Find {
         }
     }
 
+    /// As `Splitter::quick_bytes`.
+    pub(super) fn quick_bytes(&self) -> usize {
+        if let Kind::Regex(general) = &self.0 { general.quick_bytes() } else { usize::MAX }
+    }
+
     /// Whether it may take more than linear time.
     pub(super) fn may_be_slow(&self) -> bool {
         matches!(&self.0, Kind::Regex(general) if !general.is_linear())

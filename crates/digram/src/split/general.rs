@@ -74,6 +74,14 @@ impl General {
         matches!(self.engine, Engine::Linear(_))
     }
 
+    /// As `Splitter::quick_bytes`.
+    pub(super) fn quick_bytes(&self) -> usize {
+        match &self.engine {
+            Engine::Linear(linear) => linear.quick_bytes(),
+            Engine::Backtracking(_) => 1 << 10,
+        }
+    }
+
     /// The pieces of a text that begins at byte `base` of its document: all matches that are not empty, and the gaps
     /// between them. `Interrupted` soon after `stop` returns true.
     pub(super) fn split(

@@ -131,6 +131,15 @@ impl Splitter {
         }
     }
 
+    /// Bytes of text that are sure to be split in a tenth of a second or so, whatever they hold.
+    pub fn quick_bytes(&self) -> usize {
+        match &self.engine {
+            Engine::None | Engine::Scanner(..) => usize::MAX,
+            Engine::General(general) => general.quick_bytes(),
+            Engine::Steps(steps) => steps.iter().map(Step::quick_bytes).min().unwrap_or(usize::MAX),
+        }
+    }
+
     /// Whether [`Self::last_cut`] may find anything.
     pub fn has_cuts(&self) -> bool {
         matches!(self.engine, Engine::Scanner(..))

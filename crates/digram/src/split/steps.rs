@@ -69,6 +69,11 @@ impl Step {
         !matches!(self, Self::Cut { .. })
     }
 
+    /// As `Splitter::quick_bytes`.
+    pub(super) fn quick_bytes(&self) -> usize {
+        if let Self::Cut { find, .. } = self { find.quick_bytes() } else { usize::MAX }
+    }
+
     /// Whether it may take more than linear time.
     pub(super) fn may_be_slow(&self) -> bool {
         matches!(self, Self::Cut { find, .. } if find.may_be_slow())

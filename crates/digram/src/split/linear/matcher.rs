@@ -86,18 +86,26 @@ impl<'a> Matcher<'a> {
     }
 
     fn search(&mut self, scratch: &mut Scratch, from: usize) -> Result<Option<Range<usize>>> {
-        let program = &self.linear.program;
-        let kept = scratch.states.len() - 1;
+        let (program, text) = (&self.linear.program, self.text);
         let (mut start, mut at, mut entry) = (from, from, 0);
         loop {
             if at >= self.known {
                 self.look_ahead(scratch, at)?;
             }
-            let state = scratch.states[at & kept];
-            let automaton = &mut scratch.automaton;
-            let mut turn = automaton.turns[usize::from(state) * automaton.entries + entry];
+            let (states, automaton) = (&scratch.states[..], &scratch.automaton);
+            let (kept, turns, entries, known) = (states.len() - 1, &automaton.turns[..], automaton.entries, self.known);
+            let (mut state, mut turn) = (NOTHING, UNKNOWN);
+            while at < known {
+                state = states[at & kept];
+                turn = turns[usize::from(state) * entries + entry];
+                if turn >= ENDS {
+                    break;
+                }
+                entry = turn.into();
+                at += length(text[at]);
+            }
             if turn == UNKNOWN {
-                turn = automaton.turn(program, state, entry);
+                turn = scratch.automaton.turn(program, state, entry);
                 self.stepped(program.nodes.len())?;
             }
             match turn {
@@ -105,16 +113,14 @@ impl<'a> Matcher<'a> {
                 // Only at the first place of an attempt: what holds there holds up to the end of the match.
                 FAILS => {
                     debug_assert_eq!((start, entry), (at, 0), "a match goes on");
-                    if at == self.text.len() {
+                    if at == text.len() {
                         return Ok(None);
                     }
-                    at += length(self.text[at]);
+                    at += length(text[at]);
                     start = at;
                 }
-                next => {
-                    entry = usize::from(next);
-                    at += length(self.text[at]);
-                }
+                // The stretch ends, or the turn is known by now.
+                _ => {}
             }
         }
     }
@@ -195,8 +201,8 @@ impl<'a> Matcher<'a> {
         }
         states[at & kept] = state;
         let mut exact = automaton.is_exact(state).then_some(at);
-        // The end of the stretch, where it is exact, and what holds there.
-        let mut stretch = (at, Box::<[u64]>::from(automaton.set(state)));
+        // The end of the stretch, where it is exact, and the state there.
+        let mut stretch = (at, state);
         self.known = if at == text.len() { at + 1 } else { at };
         let mut pause = at.saturating_sub(STRETCH);
         while at > from {
@@ -211,16 +217,17 @@ impl<'a> Matcher<'a> {
                     Ok(next) => next,
                     Err(_) => {
                         // The states of the stretch so far are lost: it ends here, and the rest of it is for later.
+                        if exact.is_some() && beyond < stretch.0 {
+                            ends.push((stretch.0, automaton.set(stretch.1).into()));
+                            self.known = beyond;
+                            pause = beyond.saturating_sub(STRETCH);
+                        }
                         let set = Box::<[u64]>::from(automaton.set(state));
                         automaton.clear(program);
                         self.forgot = true;
                         let again = automaton.intern(program, &set).unwrap_or(OPEN);
                         states[beyond & kept] = again;
-                        if exact.is_some() && beyond < stretch.0 {
-                            ends.push(std::mem::replace(&mut stretch, (beyond, set)));
-                            self.known = beyond;
-                            pause = beyond.saturating_sub(STRETCH);
-                        }
+                        stretch = (beyond, again);
                         automaton.step(program, again, symbol).unwrap_or(OPEN)
                     }
                 };
@@ -229,14 +236,15 @@ impl<'a> Matcher<'a> {
             states[at & kept] = state;
             if exact.is_none() && automaton.is_exact(state) {
                 exact = Some(at);
-                stretch = (at, automaton.set(state).into());
+                stretch = (at, state);
                 self.known = at + 1;
                 pause = at.saturating_sub(STRETCH);
             }
             if at <= pause && at > from {
                 self.stepped(STRETCH)?;
                 if exact.is_some() {
-                    ends.push(std::mem::replace(&mut stretch, (at, automaton.set(state).into())));
+                    ends.push((stretch.0, automaton.set(stretch.1).into()));
+                    stretch = (at, state);
                     self.known = at;
                 }
                 pause = at.saturating_sub(STRETCH);
@@ -307,8 +315,10 @@ impl Drop for Matcher<'_> {
 /// The length of a character by its first byte.
 #[inline]
 fn length(first: u8) -> usize {
+    if first < 0x80 {
+        return 1;
+    }
     match first {
-        ..0x80 => 1,
         ..0xE0 => 2,
         ..0xF0 => 3,
         _ => 4,
