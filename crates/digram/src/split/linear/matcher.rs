@@ -190,14 +190,14 @@ impl<'a> Matcher<'a> {
         if at == text.len() && state == NOTHING {
             // What holds at the very end follows from nothing.
             let symbol = symbol(at, EDGE, class, held);
-            state = match automaton.step(program, NOTHING, symbol) {
-                Ok(state) => state,
-                Err(_) => {
+            state = automaton.steps[usize::from(NOTHING) * automaton.row + symbol];
+            if state == UNKNOWN {
+                state = automaton.step(program, NOTHING, symbol).unwrap_or_else(|_| {
                     automaton.clear(program);
                     self.forgot = true;
                     automaton.step(program, NOTHING, symbol).unwrap_or(OPEN)
-                }
-            };
+                });
+            }
         }
         states[at & kept] = state;
         let mut exact = automaton.is_exact(state).then_some(at);
