@@ -7,7 +7,9 @@ r"""The named split patterns: regular expressions that cut a document into piece
     o200k            the pattern of o200k_base (tiktoken_ext/openai_public.py): by letter case, marks belong to words
 
 All classes (`\p{L}`, `\p{N}`, `\s` ...) are those of Unicode 16. The engine serves these patterns by scanners of its
-own, in time linear in the text; any other pattern goes to a general regular expression engine.
+own, in time linear in the text. Any other pattern runs on automata, in linear time too, look-around and possessive
+quantifiers of a character included; one with back-references, `\G`, `\K`, conditions or other atomic groups goes to an
+engine that backtracks, within limits: PatternError says where a text would take it too long.
 """
 
 import re

@@ -115,7 +115,7 @@ impl PieceCounts {
         py.detach(|| self.read().len())
     }
 
-    /// What splits: `none`, `scanner:...` or `regex`.
+    /// What splits: `none`, `scanner:...`, `automaton`, `regex` or `steps`.
     #[getter]
     fn split_engine(&self) -> &str {
         self.split_engine

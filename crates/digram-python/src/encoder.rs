@@ -59,9 +59,9 @@ fn flat_triples<'py>(py: Python<'py>, triples: &[Triple]) -> Bound<'py, PyByteAr
 }
 
 impl Encoder {
-    /// The size of a text that is sure to be done soon: `usual`, but for patterns that may take quadratic time.
+    /// The size of a text that is sure to be done soon: `usual`, or less where the split may take longer.
     pub fn short(&self, usual: usize) -> usize {
-        if self.0.splitter().may_be_slow() { 1 << 10 } else { usual }
+        usual.min(self.0.splitter().quick_bytes())
     }
 
     /// Runs `work` on one text: at once where it is short, so that Ctrl-C ends it where it is long.
@@ -358,7 +358,7 @@ impl Encoder {
         PyBytes::new(py, &self.0.vocabulary().missing_bytes())
     }
 
-    /// What splits: `none`, `scanner:...` or `regex`.
+    /// What splits: `none`, `scanner:...`, `automaton`, `regex` or `steps`.
     #[getter]
     fn split_engine(&self) -> &str {
         self.0.splitter().engine()

@@ -37,8 +37,8 @@ pub enum Error {
     },
     /// A user's own pattern that needs more backtracking than the engine allows.
     #[error(
-        "the split pattern backtracks without end at byte {offset} of the text: use one of the named patterns, possessive \
-         quantifiers (`++`), or shorter documents (pattern: {pattern})"
+        "the split pattern backtracks without end at byte {offset} of the text: use shorter documents, or a pattern without \
+         back-references, `\\G`, `\\K`, conditions and atomic groups, which takes linear time (pattern: {pattern})"
     )]
     Backtracking {
         /// The pattern as given.

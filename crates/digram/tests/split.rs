@@ -203,7 +203,7 @@ fn ends_of_texts() {
     assert_eq!(pieces(&gpt2, b"a  \xFFb").unwrap(), [0..1, 1..3, 3..4, 4..5]);
     let mut within = Vec::new();
     let document = b"xa  b";
-    gpt2.for_each_piece_within(document, 1..4, |piece| {
+    gpt2.for_each_piece_within(document, 1..4, &|| false, |piece| {
         within.push(piece);
         Ok(())
     })

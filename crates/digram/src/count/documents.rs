@@ -131,7 +131,7 @@ impl Counter {
             // A pattern of the user's own may look at all of the text for each piece.
             let always = self.splitter.may_be_slow();
             self.specials.for_each_stretch(document, |stretch| match stretch {
-                Stretch::Text(text) => self.splitter.for_each_piece_within(document, text, |piece| {
+                Stretch::Text(text) => self.splitter.for_each_piece_within(document, text, stop, |piece| {
                     if always || piece.end > ask_at {
                         if stop() {
                             return Err(Error::Interrupted);
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_place_of_an_error_is_that_of_the_document() {
-        let pattern = "(?:a|b|ab)*(?>c)";
+        let pattern = "(?:a|b|ab)*(?>c|cd)e";
         let counter = Counter::new(Splitter::new(pattern).unwrap(), SpecialMatcher::new(&["|"]).unwrap());
         let document = format!("c\u{e9}|\u{e9}{}", "ab".repeat(60));
         let result = counter.count_document(document.as_bytes(), &mut PieceCounts::new());
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_batch_names_the_first_document_with_an_error() {
-        let counter = Counter::new(Splitter::new("(?:a|b|ab)*(?>c)").unwrap(), SpecialMatcher::none());
+        let counter = Counter::new(Splitter::new("(?:a|b|ab)*(?>c|cd)e").unwrap(), SpecialMatcher::none());
         let bad = "ab".repeat(60);
         let mut documents = vec![&b"abc"[..]; 40];
         (documents[11], documents[30]) = (bad.as_bytes(), bad.as_bytes());

@@ -186,7 +186,7 @@ impl Encoder {
         if options.template {
             out.extend_from_slice(&self.around.template.0);
         }
-        self.for_each_part(document, options, false, &mut |part| match part {
+        self.for_each_part(document, options, false, stop, &mut |part| match part {
             Part::Token(id, _) => {
                 out.push(id);
                 Ok(())
@@ -209,7 +209,7 @@ impl Encoder {
         if options.template {
             count += (self.around.template.0.len() + self.around.template.1.len()) as u64;
         }
-        self.for_each_part(document, options, false, &mut |part| {
+        self.for_each_part(document, options, false, stop, &mut |part| {
             match part {
                 Part::Token(..) => count += 1,
                 Part::Piece(piece, origin) => {
@@ -230,6 +230,7 @@ impl Encoder {
         document: &[u8],
         options: Options,
         tracked: bool,
+        stop: &dyn Fn() -> bool,
         each: &mut dyn FnMut(Part) -> Result<()>,
     ) -> Result<()> {
         if let Some((place, _)) = options.disallowed.and_then(|markers| markers.find(document, 0)) {
@@ -238,7 +239,7 @@ impl Encoder {
         }
         let allowed = options.allowed.unwrap_or(&self.always);
         if !self.keeps_text(allowed) {
-            return self.for_each_part_of_changed(document, allowed, tracked, each);
+            return self.for_each_part_of_changed(document, allowed, tracked, stop, each);
         }
         let each_piece = |each: &mut dyn FnMut(Part) -> Result<()>, p: Range<usize>| {
             each(Part::Piece(&document[p.clone()], Origin::of_document(p.start, false)))
@@ -246,11 +247,11 @@ impl Encoder {
         let mut done = 0;
         while let Some((place, id)) = allowed.before.find(document, done) {
             let text = done..place.start;
-            self.splitter.for_each_piece_within(document, text, |p| each_piece(each, p))?;
+            self.splitter.for_each_piece_within(document, text, stop, |p| each_piece(each, p))?;
             done = place.end;
             each(Part::Token(id, place))?;
         }
-        self.splitter.for_each_piece_within(document, done..document.len(), |p| each_piece(each, p))
+        self.splitter.for_each_piece_within(document, done..document.len(), stop, |p| each_piece(each, p))
     }
 
     /// Whether pieces are stretches of the document, as it is.
@@ -264,6 +265,7 @@ impl Encoder {
         document: &[u8],
         allowed: &Allowed,
         tracked: bool,
+        stop: &dyn Fn() -> bool,
         each: &mut dyn FnMut(Part) -> Result<()>,
     ) -> Result<()> {
         let origin = |at| Origin::of_document(at, tracked);
@@ -274,7 +276,7 @@ impl Encoder {
                 if let Some(range) = ill_formed.take() {
                     each(Part::Piece(&document[range.clone()], origin(range.start)))?;
                 }
-                self.for_each_part_of_text(chunk.valid(), origin(at), allowed, each)?;
+                self.for_each_part_of_text(chunk.valid(), origin(at), allowed, stop, each)?;
                 at += chunk.valid().len();
             }
             let end = at + chunk.invalid().len();
@@ -292,6 +294,7 @@ impl Encoder {
         text: &str,
         origin: Origin,
         allowed: &Allowed,
+        stop: &dyn Fn() -> bool,
         each: &mut dyn FnMut(Part) -> Result<()>,
     ) -> Result<()> {
         allowed.before.for_each_stretch(text, &mut |stretch| {
@@ -313,7 +316,7 @@ impl Encoder {
                     Stretch::Text(range) => range,
                 };
                 let (first, origin) = (start == 0 && range.start == 0, origin.part(range.start));
-                self.splitter.for_each_text(&normal[range], origin, first, &mut |piece, origin| {
+                self.splitter.for_each_text(&normal[range], origin, first, stop, &mut |piece, origin| {
                     let result = match self.around.byte_characters {
                         true => {
                             let bytes = read_bytes(piece, origin.base)?;

@@ -36,7 +36,7 @@ impl Encoder {
         };
         spans.resize(ids.len(), 0..0);
         let mut symbols = Symbols::default();
-        self.for_each_part(document, options, true, &mut |part| {
+        self.for_each_part(document, options, true, stop, &mut |part| {
             match part {
                 Part::Token(id, range) => {
                     ids.push(id);

@@ -17,7 +17,7 @@ impl Encoder {
     ) -> Result<(Vec<u32>, usize)> {
         let mut pieces = Pieces::new(self, stop);
         let (mut ids, mut last) = (Vec::new(), 0);
-        self.for_each_part(document, options, false, &mut |part| {
+        self.for_each_part(document, options, false, stop, &mut |part| {
             match part {
                 Part::Token(id, _) => {
                     ids.push(id);

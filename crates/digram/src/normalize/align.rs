@@ -45,7 +45,7 @@ impl Step {
             Self::Prepend(prefix) => Change::prefixed(prefix.len(), text.len()),
             Self::Replace(find, content) => {
                 let (mut change, mut done) = (Change::default(), 0);
-                find.for_each_match(text, 0, &mut |found| {
+                find.for_each_match(text, 0, &|| false, &mut |found| {
                     change.copy(done, found.start - done);
                     done = found.end;
                     change.replace(found, content.len());

@@ -120,7 +120,7 @@ impl Step {
             Self::Prepend(prefix) => (!text.is_empty() && !prefix.is_empty()).then(|| format!("{prefix}{text}")),
             Self::Replace(find, content) => {
                 let (mut out, mut done) = (None, 0);
-                find.for_each_match(text, 0, &mut |found| {
+                find.for_each_match(text, 0, &|| false, &mut |found| {
                     let out = out.get_or_insert_with(|| String::with_capacity(text.len()));
                     out.push_str(&text[done..found.start]);
                     out.push_str(content);

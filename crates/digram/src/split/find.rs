@@ -7,6 +7,9 @@ use memchr::memmem::Finder;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Matches of a string between two looks at whether to stop.
+const BETWEEN_STOPS: usize = 1 << 16;
+
 /// Something to be found in a text. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Find(Kind);
@@ -68,23 +71,40 @@ impl Find {
         }
     }
 
+    /// As `Splitter::quick_bytes`.
+    pub(super) fn quick_bytes(&self) -> usize {
+        if let Kind::Regex(general) = &self.0 { general.quick_bytes() } else { usize::MAX }
+    }
+
+    /// Whether it may take more than linear time.
+    pub(super) fn may_be_slow(&self) -> bool {
+        matches!(&self.0, Kind::Regex(general) if !general.is_linear())
+    }
+
     /// Calls `each` with every match in a text that begins at byte `base` of its document, in order and without overlap;
     /// the ranges are those of the text.
     ///
     /// # Errors
-    /// The first error of `each`; `Backtracking` where a pattern needs more steps than the engine allows.
+    /// The first error of `each`; `Backtracking` where a pattern needs more steps than the engine allows; `Interrupted` soon
+    /// after `stop` returns true.
     pub fn for_each_match(
         &self,
         text: &str,
         base: usize,
+        stop: &dyn Fn() -> bool,
         each: &mut dyn FnMut(Range<usize>) -> Result<()>,
     ) -> Result<()> {
         match &self.0 {
-            Kind::Regex(general) => general.for_each_match(text, base, each),
+            Kind::Regex(general) => general.for_each_match(text, base, stop, each),
             Kind::Scanner(scanner, _) => scanner.scan(text.as_bytes(), 0, &mut |found| each(found)),
             Kind::Text(finder) => {
                 let length = finder.needle().len();
-                finder.find_iter(text.as_bytes()).try_for_each(|at| each(at..at + length))
+                finder.find_iter(text.as_bytes()).enumerate().try_for_each(|(number, at)| {
+                    if number % BETWEEN_STOPS == BETWEEN_STOPS - 1 && stop() {
+                        return Err(Error::Interrupted);
+                    }
+                    each(at..at + length)
+                })
             }
         }
     }

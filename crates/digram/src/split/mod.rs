@@ -1,15 +1,18 @@
 //! Text to pieces: a split pattern cuts each document, and merges never cross a piece.
 //!
 //! Patterns of known families are recognised by their exact text and served by hand-written scanners, whose time is
-//! linear in the text whatever it holds; any other pattern goes to a general regex engine. In both cases the pieces,
-//! joined, are the document: text that no alternative matches becomes pieces of its own, and so do bytes that are not
-//! UTF-8.
+//! linear in the text whatever it holds. Any other pattern that is regular apart from look-around runs on automata, in
+//! linear time too (`linear`); what is left (back-references, `\G` and the like) goes to a regex engine that backtracks,
+//! kept within limits. In all cases the pieces, joined, are the document: text that no alternative matches becomes pieces
+//! of its own, and so do bytes that are not UTF-8.
 
+mod backtracking;
 mod cl100k;
 mod cuts;
 mod find;
 mod general;
 mod gpt2;
+mod linear;
 mod o200k;
 mod oniguruma;
 mod patterns;
@@ -104,7 +107,7 @@ impl Splitter {
     }
 
     /// What does the work: `"none"`, `"scanner:gpt2"`, `"scanner:cl100k"`, `"scanner:cl100k-classic"`,
-    /// `"scanner:qwen2"`, `"scanner:o200k"`, `"regex"` or `"steps"`.
+    /// `"scanner:qwen2"`, `"scanner:o200k"`, `"automaton"`, `"regex"` (an engine that backtracks) or `"steps"`.
     pub fn engine(&self) -> &'static str {
         match &self.engine {
             Engine::None => "none",
@@ -113,6 +116,7 @@ impl Splitter {
             Engine::Scanner(Scanner::Cl100kClassic, _) => "scanner:cl100k-classic",
             Engine::Scanner(Scanner::Qwen2, _) => "scanner:qwen2",
             Engine::Scanner(Scanner::O200k, _) => "scanner:o200k",
+            Engine::General(general) if general.is_linear() => "automaton",
             Engine::General(_) => "regex",
             Engine::Steps(_) => "steps",
         }
@@ -120,7 +124,20 @@ impl Splitter {
 
     /// Whether a piece may take time that grows with the text after it: then it is worth asking after each whether to stop.
     pub fn may_be_slow(&self) -> bool {
-        matches!(self.engine, Engine::General(_) | Engine::Steps(_))
+        match &self.engine {
+            Engine::None | Engine::Scanner(..) => false,
+            Engine::General(general) => !general.is_linear(),
+            Engine::Steps(steps) => steps.iter().any(Step::may_be_slow),
+        }
+    }
+
+    /// Bytes of text that are sure to be split in a tenth of a second or so, whatever they hold.
+    pub fn quick_bytes(&self) -> usize {
+        match &self.engine {
+            Engine::None | Engine::Scanner(..) => usize::MAX,
+            Engine::General(general) => general.quick_bytes(),
+            Engine::Steps(steps) => steps.iter().map(Step::quick_bytes).min().unwrap_or(usize::MAX),
+        }
     }
 
     /// Whether [`Self::last_cut`] may find anything.
@@ -167,22 +184,26 @@ impl Splitter {
     /// Returns the first error of `each`, or [`Error::Backtracking`](crate::Error::Backtracking) where a pattern without
     /// a scanner needs more steps than the engine allows; the scanners have no such limit.
     pub fn for_each_piece(&self, document: &[u8], each: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
-        self.for_each_piece_within(document, 0..document.len(), each)
+        self.for_each_piece_within(document, 0..document.len(), &|| false, each)
     }
 
     /// As [`for_each_piece`](Self::for_each_piece), for the bytes `stretch` of `document` alone, as a text with its own
     /// beginning and end; the ranges and the place in an error are those of the document. Panics if `stretch` is not
     /// inside `document`, as a slice does.
+    ///
+    /// [`Error::Interrupted`](crate::Error::Interrupted) soon after `stop` returns true, which is asked where a pattern
+    /// of the user's own has looked at much text since the last piece: to ask after pieces is up to `each`.
     pub fn for_each_piece_within(
         &self,
         document: &[u8],
         stretch: Range<usize>,
+        stop: &dyn Fn() -> bool,
         mut each: impl FnMut(Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let mut at = stretch.start;
         let document = &document[stretch];
         if let Ok(text) = std::str::from_utf8(document) {
-            return self.split_text(text, at, &mut each);
+            return self.split_text(text, at, stop, &mut each);
         }
         let mut ill_formed: Option<Range<usize>> = None;
         for chunk in document.utf8_chunks() {
@@ -190,7 +211,7 @@ impl Splitter {
                 if let Some(range) = ill_formed.take() {
                     each(range)?;
                 }
-                self.split_text(chunk.valid(), at, &mut each)?;
+                self.split_text(chunk.valid(), at, stop, &mut each)?;
                 at += chunk.valid().len();
             }
             let end = at + chunk.invalid().len();
@@ -203,32 +224,39 @@ impl Splitter {
     }
 
     /// Calls `each` with the text of every piece of `text`, which begins at `origin`, and where it begins. `first` says
-    /// whether the text begins its document.
+    /// whether the text begins its document; `stop` is asked as by `for_each_piece_within`.
     pub(crate) fn for_each_text(
         &self,
         text: &str,
         origin: Origin,
         first: bool,
+        stop: &dyn Fn() -> bool,
         each: &mut dyn FnMut(&str, Origin) -> Result<()>,
     ) -> Result<()> {
         match &self.engine {
-            Engine::Steps(steps) => steps::run(steps, text, origin, first, each),
-            _ => self.split_text(text, 0, &mut |piece| each(&text[piece.clone()], origin.part(piece.start))),
+            Engine::Steps(steps) => steps::run(steps, text, origin, first, stop, each),
+            _ => self.split_text(text, 0, stop, &mut |piece| each(&text[piece.clone()], origin.part(piece.start))),
         }
     }
 
     /// The pieces of one well-formed text that begins at byte `base` of its document.
-    fn split_text(&self, text: &str, base: usize, each: &mut impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
+    fn split_text(
+        &self,
+        text: &str,
+        base: usize,
+        stop: &dyn Fn() -> bool,
+        each: &mut impl FnMut(Range<usize>) -> Result<()>,
+    ) -> Result<()> {
         if text.is_empty() {
             return Ok(());
         }
         match &self.engine {
             Engine::None => each(base..base + text.len()),
             Engine::Scanner(scanner, _) => scanner.scan(text.as_bytes(), base, each),
-            Engine::General(general) => general.split(text, base, each),
+            Engine::General(general) => general.split(text, base, stop, each),
             Engine::Steps(steps) => {
                 let origin = Origin::of_document(base, false);
-                steps::run(steps, text, origin, base == 0, &mut |piece, at| each(at.base..at.base + piece.len()))
+                steps::run(steps, text, origin, base == 0, stop, &mut |piece, at| each(at.base..at.base + piece.len()))
             }
         }
     }

@@ -68,14 +68,26 @@ impl Step {
     pub fn changes_text(&self) -> bool {
         !matches!(self, Self::Cut { .. })
     }
+
+    /// As `Splitter::quick_bytes`.
+    pub(super) fn quick_bytes(&self) -> usize {
+        if let Self::Cut { find, .. } = self { find.quick_bytes() } else { usize::MAX }
+    }
+
+    /// Whether it may take more than linear time.
+    pub(super) fn may_be_slow(&self) -> bool {
+        matches!(self, Self::Cut { find, .. } if find.may_be_slow())
+    }
 }
 
-/// Runs `steps` on a text that begins at `origin`, and calls `each` with what is left and where.
+/// Runs `steps` on a text that begins at `origin`, and calls `each` with what is left and where; asks now and then whether
+/// to `stop`.
 pub(super) fn run(
     steps: &[Step],
     text: &str,
     origin: Origin,
     first: bool,
+    stop: &dyn Fn() -> bool,
     each: &mut dyn FnMut(&str, Origin) -> Result<()>,
 ) -> Result<()> {
     if text.is_empty() {
@@ -85,18 +97,20 @@ pub(super) fn run(
         return each(text, origin);
     };
     match step {
-        Step::Cut { find, behaviour, invert } => cut(find, *behaviour, *invert, text, origin.base, &mut |piece| {
-            run(rest, &text[piece.clone()], origin.part(piece.start), first && piece.start == 0, each)
-        }),
-        Step::PrefixSpace if text.starts_with(' ') => run(rest, text, origin, first, each),
+        Step::Cut { find, behaviour, invert } => {
+            cut(find, *behaviour, *invert, text, origin.base, stop, &mut |piece| {
+                run(rest, &text[piece.clone()], origin.part(piece.start), first && piece.start == 0, stop, each)
+            })
+        }
+        Step::PrefixSpace if text.starts_with(' ') => run(rest, text, origin, first, stop, each),
         Step::PrefixSpace => {
             let change = noted(origin, || Change::prefixed(1, text.len()));
-            run(rest, &format!(" {text}"), origin.changed(change.as_slice()).origin(), first, each)
+            run(rest, &format!(" {text}"), origin.changed(change.as_slice()).origin(), first, stop, each)
         }
         Step::ByteCharacters => {
             let change = noted(origin, || byte_characters::writing(text.as_bytes()));
             let written = byte_characters::written(text.as_bytes());
-            run(rest, &written, origin.changed(change.as_slice()).origin(), first, each)
+            run(rest, &written, origin.changed(change.as_slice()).origin(), first, stop, each)
         }
         Step::Metaspace { replacement, prefix, split } => {
             let spaces = text.bytes().filter(|&byte| byte == b' ').count();
@@ -118,13 +132,13 @@ pub(super) fn run(
             let changes = origin.changed(&changes);
             let origin = changes.origin();
             if !split {
-                return run(rest, &text, origin, first, each);
+                return run(rest, &text, origin, first, stop, each);
             }
             let mut starts = text.match_indices(*replacement).map(|(at, _)| at).filter(|&at| at > 0);
             let mut from = 0;
             loop {
                 let end = starts.next().unwrap_or(text.len());
-                run(rest, &text[from..end], origin.piece(from), first && from == 0, each)?;
+                run(rest, &text[from..end], origin.piece(from), first && from == 0, stop, each)?;
                 from = end;
                 if from == text.len() {
                     return Ok(());
@@ -146,6 +160,7 @@ fn cut(
     invert: bool,
     text: &str,
     base: usize,
+    stop: &dyn Fn() -> bool,
     each: &mut dyn FnMut(Range<usize>) -> Result<()>,
 ) -> Result<()> {
     if behaviour == Behaviour::Isolated || behaviour == Behaviour::Removed {
@@ -159,7 +174,7 @@ fn cut(
             true => each(range),
             false => Ok(()),
         };
-        find.for_each_match(text, base, &mut |found| {
+        find.for_each_match(text, base, stop, &mut |found| {
             piece(done..found.start, gaps)?;
             done = found.end;
             piece(found, matches)
@@ -168,7 +183,7 @@ fn cut(
     }
     let mut parts: Vec<(Range<usize>, bool)> = Vec::new();
     let mut done = 0;
-    find.for_each_match(text, base, &mut |found| {
+    find.for_each_match(text, base, stop, &mut |found| {
         if found.start > done {
             parts.push((done..found.start, invert));
         }
@@ -216,7 +231,7 @@ mod tests {
 
     fn pieces(steps: Vec<Step>, text: &str) -> Vec<String> {
         let mut pieces = Vec::new();
-        run(&steps, text, Origin::of_document(0, true), true, &mut |piece, _| {
+        run(&steps, text, Origin::of_document(0, true), true, &|| false, &mut |piece, _| {
             pieces.push(piece.to_string());
             Ok(())
         })

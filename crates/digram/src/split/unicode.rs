@@ -61,6 +61,11 @@ impl Classes {
                 flat[first as usize..=last as usize].fill(set);
             }
         }
+        Self::of_flat(&flat)
+    }
+
+    /// The table of the classes of all code points, in their order; none is 0.
+    pub(super) fn of_flat(flat: &[Set]) -> Self {
         let mut ascii = [0; 256];
         ascii[..128].copy_from_slice(&flat[..128]);
         let mut blocks: Vec<[Set; BLOCK]> = Vec::new();
@@ -102,6 +107,22 @@ impl Classes {
             lead @ ..0xE0 => (self.of((lead & 0x1F) << 6 | low(1)), 2),
             lead @ ..0xF0 => (self.of((lead & 0x0F) << 12 | low(1) << 6 | low(2)), 3),
             lead => (self.of((lead & 0x07) << 18 | low(1) << 12 | low(2) << 6 | low(3)), 4),
+        }
+    }
+
+    /// The class of the character that ends before byte `at` of `text`, and its length in bytes. `text` is UTF-8 and a
+    /// character ends there.
+    #[inline]
+    pub(super) fn before(&self, text: &[u8], at: usize) -> (Set, usize) {
+        match self.ascii[usize::from(text[at - 1])] {
+            0 => {
+                let mut start = at - 2;
+                while text[start] & 0xC0 == 0x80 {
+                    start -= 1;
+                }
+                self.at_long(text, start)
+            }
+            class => (class, 1),
         }
     }
 

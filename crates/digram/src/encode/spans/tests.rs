@@ -81,7 +81,7 @@ impl Traced {
                     done = found.end;
                     Ok(())
                 };
-                find.for_each_match(&text.text, 0, &mut one).unwrap();
+                find.for_each_match(&text.text, 0, &|| false, &mut one).unwrap();
                 new.push_part(&text, done..text.text.len());
                 new
             }
@@ -100,7 +100,9 @@ impl Traced {
                     Ok(())
                 };
                 let origin = Origin::of_document(0, false);
-                Splitter::of_steps(vec![step.clone()]).for_each_text(&text.text, origin, first, &mut add).unwrap();
+                Splitter::of_steps(vec![step.clone()])
+                    .for_each_text(&text.text, origin, first, &|| false, &mut add)
+                    .unwrap();
                 pieces
             }
             Step::PrefixSpace if text.text.starts_with(' ') => vec![(text, first)],
