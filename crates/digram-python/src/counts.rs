@@ -88,11 +88,7 @@ impl PieceCounts {
         let result = if added.len() < MANY {
             py.detach(|| self.write().merge(&added))
         } else {
-            interruptible(
-                py,
-                |_| Ok(()),
-                |stop| self.write().merge_until(&added, &|| stop.load(Ordering::Relaxed)),
-            )?
+            interruptible(py, |_| Ok(()), |stop| self.write().merge_until(&added, &|| stop.load(Ordering::Relaxed)))?
         };
         result.map_err(|error| exception(py, error, None))
     }

@@ -146,8 +146,8 @@ impl Splitter {
     }
 
     /// The last place of `text` from byte `from` up to byte `to`, both included, where a piece begins whatever stands on
-    /// either side but for the two characters around it, which `wanted` takes; `None` where there is none, or none is known for the pattern. The
-    /// bytes of `text` from `to` on are looked at for one character.
+    /// either side but for the two characters around it, which `wanted` takes; `None` where there is none, or none is known
+    /// for the pattern. The bytes of `text` from `to` on are looked at for one character.
     pub fn last_cut(&self, text: &[u8], from: usize, to: usize, wanted: impl Fn(char, char) -> bool) -> Option<usize> {
         match self.engine {
             Engine::Scanner(scanner, _) => cuts::last_cut(scanner, unicode::classes(), text, (from, to), wanted),
