@@ -1,9 +1,9 @@
 """A fuzz target for the readers of vocabularies: whatever a file holds, it is loaded or refused with a sentence.
 
-A case is the name of a format, a line break, and a file of it (of GPT-2's pair both). `check(case)` loads it, and encodes
-and decodes a few texts with what was loaded. Allowed are digram's documented errors alone, in one sentence that names the
-file; no other exception, no panic of the engine, no hang. Under atheris (`make fuzz`) this file is the target, with
-`mutations` for the changes; the default tests run some thousand cases without it.
+A case is the name of a format, a line break, and a file of it (of GPT-2's pair both). `check(case)` loads it, and
+encodes and decodes a few texts with what was loaded. Allowed are digram's documented errors alone, in one sentence that
+names the file; no other exception, no panic of the engine, no hang. Under atheris (`make fuzz`) this file is the
+target, with `mutations` for the changes; the default tests run some thousand cases without it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,6 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
-
-HERE = Path(__file__).resolve().parent
-if __name__ == "__main__":
-    sys.path[:0] = [str(HERE), str(HERE.parent / "tests"), str(HERE.parent / "python")]
 
 import mutations
 
@@ -47,15 +43,17 @@ def cases() -> list[bytes]:
                 tokenizer.save(path, format)
             found.append(kind.encode() + b"\n" + path.read_bytes())
 
+        letters: dict[str, Any] = {"alphabet": "characters", "split": None, "min_count": 2}
         small = digram.train(english, 270, special_tokens=["<s>", "</s>"])
-        letters = digram.train(english, alphabet="characters", split=None, min_count=2, special_tokens=["<unk>", "<s>"])
-        stand_ins = digram.train(english, alphabet="characters", split=None, min_count=2, unknown="bytes", special_tokens=["<unk>"])
-        for tokenizer in (small, letters, *map(kinds.of_any_kind, ("list", "list of bytes", "ranks", "pairs", "ranked"))):
+        plain = digram.train(english, special_tokens=["<unk>", "<s>"], **letters)
+        stand_ins = digram.train(english, unknown="bytes", special_tokens=["<unk>"], **letters)
+        some = map(kinds.of_any_kind, ("list", "list of bytes", "ranks", "pairs", "ranked"))
+        for tokenizer in (small, plain, *some):
             saved("digram", tokenizer, "digram")
         path = Path(folder, "llama.json")
         path.write_text(json.dumps(_llama()), encoding="utf-8")
         llama = digram.load(path)
-        for tokenizer in (letters, stand_ins, llama):
+        for tokenizer in (plain, stand_ins, llama):
             saved("sentencepiece", tokenizer, "sentencepiece")
         for tokenizer in (llama, digram.train(english, 262, split="gpt2", special_tokens=["<s>"])):
             saved("gguf", tokenizer, "gguf")
@@ -67,12 +65,16 @@ def cases() -> list[bytes]:
     found.append(b"prepared\n" + prepared.packed(small))
     for seed in range(24):
         found.append(b"huggingface\n" + json.dumps(hf.random_file(seed), ensure_ascii=False).encode())
-    bytes_ = hf.characters()
-    vocabulary = {character: id for id, character in enumerate(bytes_)} | {"ab": 256, "Ġa": 257, "Ġab": 258, "<|endoftext|>": 259}
-    found.append(b"gpt2\n" + json.dumps(vocabulary).encode() + mutations.PAIR + b"#version: 0.2\na b\n\xc4\xa0 a\n\xc4\xa0 ab\n")
+    names = [*hf.characters(), "ab", "Ġa", "Ġab", "<|endoftext|>"]
+    merges = "#version: 0.2\na b\nĠ a\nĠ ab\n"
+    vocabulary = json.dumps({name: id for id, name in enumerate(names)})
+    found.append(b"gpt2\n" + vocabulary.encode() + mutations.PAIR + merges.encode())
     tokens = [bytes([byte]) for byte in range(256)] + [b"ab", b" a"]
-    entries = [{"rank": i, "token_bytes": base64.b64encode(token).decode(), "token_str": None} for i, token in enumerate(tokens)]
-    config = {"pattern": r"\S+|\s+", "num_vocab_tokens": 258, "default_vocab_size": 268, "default_num_special_tokens": 10, "version": "v3"}
+    entries = [
+        {"rank": i, "token_bytes": base64.b64encode(t).decode(), "token_str": None} for i, t in enumerate(tokens)
+    ]
+    config: dict[str, Any] = {"pattern": r"\S+|\s+", "num_vocab_tokens": 258, "default_vocab_size": 288}
+    config |= {"default_num_special_tokens": 30, "version": "v3"}
     found.append(b"tekken\n" + json.dumps({"config": config, "vocab": entries}).encode())
     return found
 
@@ -81,10 +83,28 @@ def _llama() -> dict[str, Any]:
     """A `tokenizer.json` like Llama 2's."""
     from support import huggingface as hf
 
-    names = ["<unk>", "<s>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁", *"abelorstw1", "ab", "▁a", "lo", "▁lo", "▁low"]
+    names = [
+        "<unk>",
+        "<s>",
+        *(f"<0x{byte:02X}>" for byte in range(256)),
+        "▁",
+        *"abelorstw1",
+        "ab",
+        "▁a",
+        "lo",
+        "▁lo",
+        "▁low",
+    ]
     vocabulary = {name: id for id, name in enumerate(names)}
     merges = ["a b", "▁ a", "l o", "▁ lo", "▁lo w"]
-    model = {"type": "BPE", "vocab": vocabulary, "merges": merges, "unk_token": "<unk>", "byte_fallback": True, "fuse_unk": True}
+    model = {
+        "type": "BPE",
+        "vocab": vocabulary,
+        "merges": merges,
+        "unk_token": "<unk>",
+        "byte_fallback": True,
+        "fuse_unk": True,
+    }
     space = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
     mark = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
     strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
@@ -159,17 +179,23 @@ def _check(case: bytes) -> bool:
             raise Finding(f"the sentence names no file, or is too long: {sentence[:300]}") from error
         return False
     assert isinstance(tokenizer, digram.Tokenizer)
+    options: dict[str, Any] = {"allowed_special": "all", "add_special_tokens": True}
     for text in TEXTS:
         try:
-            ids = tokenizer.encode(text, allowed_special="all", add_special_tokens=True)
+            ids = tokenizer.encode(text, **options)
         except DigramError as error:
             if not isinstance(error, ValueError):
                 raise
             continue
-        if tokenizer.count(text, allowed_special="all", add_special_tokens=True) != len(ids):
+        if tokenizer.count(text, **options) != len(ids):
             raise Finding(f"count of {text!r} is not {len(ids)}")
-        if isinstance(text, str) and tokenizer.encode_with_offsets(text, allowed_special="all", add_special_tokens=True)[0] != ids:
+        if isinstance(text, str) and tokenizer.encode_with_offsets(text, **options)[0] != ids:
             raise Finding(f"other ids with offsets of {text!r}")
+        fits = [tokenizer.fits(text, limit, **options) for limit in range(max(0, len(ids) - 1), len(ids) + 2)]
+        if fits != [limit >= len(ids) for limit in range(max(0, len(ids) - 1), len(ids) + 2)]:
+            raise Finding(f"{text!r} has {len(ids)} tokens, and fits says otherwise")
+        if isinstance(text, str):
+            tokenizer.truncate(text, len(ids), **options)
         whole = tokenizer.decode(ids)
         decoder = tokenizer.stream_decoder()
         if "".join(decoder.feed(id) for id in ids) + decoder.flush() != whole:
@@ -186,6 +212,8 @@ def run_random(seeds: range, start: list[bytes], each: Callable[[bytes], object]
 
 def main() -> None:
     """Under atheris; the arguments are libFuzzer's."""
+    home = Path(__file__).resolve().parents[1]
+    sys.path[:0] = [str(home / "tests"), str(home / "python")]
     import atheris
 
     with atheris.instrument_imports(include=["digram"]):

@@ -1,7 +1,6 @@
 """Changes to files of vocabularies that know their format: a field is damaged, and the rest stays whole.
 
-`mutated(data, rng)` changes a case, which is the name of a format, a line break, and the file; `CASES` are the small whole
-files that all begins with.
+`mutated(data, rng)` changes a case: the name of a format (one of `KINDS`), a line break, and the file.
 """
 
 from __future__ import annotations
@@ -26,23 +25,60 @@ Path = tuple[Any, ...]
 
 # Values that readers should expect, and do not find where they look.
 ODD: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 255, 256, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63, 10**30, 1.5, -0.0, 1e308, float("nan"),
-    "", "a", "ab", " ", "\0", "\ud800", "é", "▁", "👍", "<s>", "<unk>", "<0xE4>", "a b", "a\nb", "x" * 300, "(", r"(a+)+b", r"\p{L}+", "bytes",
-    "characters", "cl100k", "gpt2", [], {}, [[]], [None], [0], [[0, 1]], [["a", 0]], {"a": 0}, {"type": "Sequence"}, {"type": None},
-)  # fmt: skip
+    *(None, True, False, 0, 1, -1, 255, 256, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63, 10**30),
+    *(1.5, -0.0, 1e308, float("nan")),
+    *("", "a", "ab", " ", "\0", "\ud800", "é", "▁", "👍", "<s>", "<unk>", "<0xE4>", "a b", "a\nb", "x" * 300),
+    *("(", r"(a+)+b", r"\p{L}+", "bytes", "characters", "cl100k", "gpt2"),
+    *([], {}, [[]], [None], [0], [[0, 1]], [["a", 0]], {"a": 0}, {"type": "Sequence"}, {"type": None}),
+)
+NUMBERS = ODD[3:14]
 NAMES = (
-    "NFC", "NFD", "NFKC", "NFKD", "Lowercase", "Strip", "Prepend", "Replace", "Sequence", "ByteLevel", "Metaspace", "Split", "Digits",
-    "Punctuation", "Whitespace", "WhitespaceSplit", "TemplateProcessing", "ByteFallback", "Fuse", "BPE", "Unigram", "Removed", "Isolated",
-    "MergedWithPrevious", "MergedWithNext", "Contiguous", "always", "never", "first", "merges", "ranks", "list", "pairs", "error",
-)  # fmt: skip
+    "NFC",
+    "NFD",
+    "NFKC",
+    "NFKD",
+    "Lowercase",
+    "Strip",
+    "Prepend",
+    "Replace",
+    "Sequence",
+    "ByteLevel",
+    "Metaspace",
+    "Split",
+    "Digits",
+    "Punctuation",
+    "Whitespace",
+    "WhitespaceSplit",
+    "TemplateProcessing",
+    "ByteFallback",
+    "Fuse",
+    "BPE",
+    "Unigram",
+    "Removed",
+    "Isolated",
+    "MergedWithPrevious",
+    "MergedWithNext",
+    "Contiguous",
+    "always",
+    "never",
+    "first",
+    "merges",
+    "ranks",
+    "list",
+    "pairs",
+    "error",
+)
+ODD_BYTES = (
+    *(b"\xff", b"\xef\xbb\xbf", b"\r", b"\r\n", b"\0", b"{", b"[" * 2000, b'"', b"\\ud800", b"-", b"9" * 30, b"e9"),
+)
 
 
 def mutated(data: bytes, rng: Random, most: int = 1 << 16) -> bytes:
     """The case with one to three changes, mostly within its format; at most so many bytes."""
-    for _ in range(rng.choice((1, 1, 2, 3))):
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
         kind, _, file = data.partition(b"\n")
         change = _CHANGES.get(kind, _bytes)
-        if rng.random() < 0.15:
+        if rng.random() < 0.1:
             change = _bytes
         try:
             file = change(file, rng)
@@ -71,7 +107,22 @@ def _bytes(file: bytes, rng: Random) -> bytes:
         case 4:
             data[at:at] = data[at : at + length] * rng.choice((1, 2, 100))
         case 5:
-            data[at:at] = rng.choice((b"\xff", b"\xef\xbb\xbf", b"\r", b"\r\n", b"\0", b"{", b"[" * 2000, b'"', b"\\ud800", b"-", b"9" * 30, b"e9"))
+            data[at:at] = rng.choice(
+                (
+                    b"\xff",
+                    b"\xef\xbb\xbf",
+                    b"\r",
+                    b"\r\n",
+                    b"\0",
+                    b"{",
+                    b"[" * 2000,
+                    b'"',
+                    b"\\ud800",
+                    b"-",
+                    b"9" * 30,
+                    b"e9",
+                )
+            )
         case _:
             if at < len(data):
                 data[at] ^= 1 << rng.randrange(8)
@@ -100,11 +151,11 @@ def _at(value: Any, path: Path) -> Any:
 
 def _json(file: bytes, rng: Random) -> bytes:
     root = [json.loads(file)]
-    for _ in range(rng.choice((1, 1, 2))):
+    for _ in range(rng.choice((1, 1, 1, 2))):
         paths = list(_paths(root))[1:]
         # Places near the top are few and matter most.
         paths.sort(key=len)
-        path = paths[int(len(paths) * rng.random() ** 2)]
+        path = paths[int(len(paths) * rng.random() ** 1.4)]
         inside, key = _at(root, path[:-1]), path[-1]
         match rng.randrange(6):
             case 0 if len(path) > 1:
@@ -121,7 +172,9 @@ def _json(file: bytes, rng: Random) -> bytes:
                 inside[key] = _changed(inside[key], rng)
     text = json.dumps(root[0], ensure_ascii=rng.random() < 0.5)
     if rng.random() < 0.05:  # a key that stands twice
-        text = re.sub(r'("[^"\\]*": ?)', lambda match: match[1] + ('0, ' + match[1] if rng.random() < 0.1 else ""), text)
+        text = re.sub(
+            r'("[^"\\]*": ?)', lambda match: match[1] + ("0, " + match[1] if rng.random() < 0.1 else ""), text
+        )
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -170,7 +223,7 @@ def _lines(file: bytes, rng: Random) -> bytes:
         case 3:
             lines[at] = rng.choice((b" ", b"\t", b"  ", b"")).join(reversed(lines[at].split(b" ")))
         case 4:
-            lines[at] = re.sub(rb"\d+$", str(rng.choice(ODD[3:14])).encode(), lines[at])
+            lines[at] = re.sub(rb"\d+$", str(rng.choice(NUMBERS)).encode(), lines[at])
         case 5:
             token = base64.b64encode(rng.randbytes(rng.randrange(5)))
             lines[at] = token + b" " + lines[at].rpartition(b" ")[2]
@@ -189,17 +242,22 @@ def _pair(file: bytes, rng: Random) -> bytes:
 # Protocol buffers
 
 
+ODD_FLOATS = tuple(struct.pack("<f", value) for value in (0, float("nan"), float("inf"), float("-inf"), 1e-45))
+
+
 def _varint(value: int) -> bytes:
     data = bytearray()
     while value > 0x7F:
         data.append(value & 0x7F | 0x80)
         value >>= 7
-    return bytes((*data, value))
+    data.append(value)
+    return bytes(data)
 
 
 def _fields(data: bytes) -> list[list[Any]]:
     """[number, wire type, value] of each field."""
-    fields, at = [], 0
+    fields: list[list[Any]] = []
+    at = 0
 
     def varint() -> int:
         nonlocal at
@@ -222,7 +280,7 @@ def _fields(data: bytes) -> list[list[Any]]:
 
 
 def _message(fields: list[list[Any]]) -> bytes:
-    parts = []
+    parts: list[bytes] = []
     for number, kind, value in fields:
         parts.append(_varint(number << 3 | kind))
         if kind == 0:
@@ -255,7 +313,16 @@ def _protobuf(file: bytes, rng: Random, depth: int = 0) -> bytes:
             elif field[1] == 2 and depth == 0:
                 field[2] = _protobuf(field[2], rng, 1)
             elif field[1] == 5:
-                field[2] = rng.choice((b"\0\0\xc0\x7f", b"\0\0\x80\x7f", b"\0\0\x80\xff", bytes(4), rng.randbytes(4), fields[other][2][:4]))
+                field[2] = rng.choice(
+                    (
+                        b"\0\0\xc0\x7f",
+                        b"\0\0\x80\x7f",
+                        b"\0\0\x80\xff",
+                        bytes(4),
+                        rng.randbytes(4),
+                        fields[other][2][:4],
+                    )
+                )
             else:
                 field[2] = _bytes(field[2], rng)
     return _message(fields)
@@ -342,7 +409,7 @@ def _gguf(file: bytes, rng: Random) -> bytes:
         case _:
             entry[2] = rng.choice((bytes(len(entry[2])), rng.randbytes(len(entry[2])), b"\xff" * len(entry[2])))
 
-    def written(kind: int, value: Any) -> bytes:
+    def written(kind: int, value: bytes | list[Any]) -> bytes:
         if isinstance(value, list):
             inner, length, elements = value
             return struct.pack("<IQ", inner, length) + b"".join(written(inner, element) for element in elements)

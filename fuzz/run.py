@@ -1,11 +1,11 @@
 """Runs the fuzz targets: `make fuzz`. Standard library only.
 
-The engine's targets (`src/`) run under libFuzzer with coverage, AddressSanitizer, overflow checks and debug assertions, on
-the stable toolchain: the flags are those that cargo-fuzz gives, and `RUSTC_BOOTSTRAP=1` lets rustc take them. The C code of
-libsais is built with the same sanitizer. The readers of files (`loaders.py`) run under atheris.
+The engine's targets (`src/`) run under libFuzzer with coverage, AddressSanitizer, overflow checks and debug assertions,
+on the stable toolchain: the flags are those that cargo-fuzz gives, and `RUSTC_BOOTSTRAP=1` lets rustc take them. The C
+code of libsais is built with the same sanitizer. The readers of files (`loaders.py`) run under atheris.
 
-What a target has learnt stays in `target/fuzz/corpus`, a finding is kept in `fuzz/artifacts`, and each run adds a line to
-`target/fuzz/log.tsv`: date, target, seconds, cases, result.
+What a target has learnt stays in `target/fuzz/corpus`, a finding is kept in `fuzz/artifacts`, and each run adds a line
+to `target/fuzz/log.tsv`: date, target, seconds, cases, result.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ ARTIFACTS = HERE / "artifacts"
 ENGINE = ("split", "encode", "cut", "decode", "train")
 LOADERS = "loaders"
 
-# What cargo-fuzz passes for coverage (its `src/project.rs`), and the sanitizer. Overflow checks and debug assertions are
-# those of the profile `dev`, which is optimised.
+# What cargo-fuzz passes for coverage (its `src/project.rs`), and the sanitizer. Overflow checks and debug assertions
+# are those of the profile `dev`, which is optimised.
 FLAGS = (
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -68,7 +68,7 @@ def host() -> str:
     triple = found.group(1)
     runtimes = Path(rustc("--print", "sysroot"), "lib", "rustlib", triple, "lib")
     if not any("asan" in file.name for file in runtimes.iterdir()):
-        raise Missing(f"Rust for {triple} comes without AddressSanitizer: use the toolchain of rustup on Linux or macOS")
+        raise Missing(f"Rust for {triple} comes without AddressSanitizer: install it by rustup, on Linux or macOS")
     return triple
 
 
@@ -123,11 +123,12 @@ def run(target: str, built: Path | None, seconds: int) -> bool:
         *(["-max_len=1024", f"-dict={HERE / 'dictionary.txt'}"] if built else ["-max_len=16384"]),
     ]
     command = command_of(target, built)
-    folders = [str(corpus), *([str(seeds)] if seeds.is_dir() else [])]
+    folders = [str(corpus), str(seeds)]
     log = OUT / f"{target}.log"
     began = time.monotonic()
     with log.open("wb") as out:
-        code = subprocess.run([*command, *options, *folders], stdout=out, stderr=subprocess.STDOUT, cwd=ROOT).returncode
+        done = subprocess.run([*command, *options, *folders], check=False, stdout=out, stderr=out, cwd=ROOT)
+    code = done.returncode
     took = time.monotonic() - began
     text = log.read_text(encoding="utf-8", errors="replace")
     cases = re.search(r"stat::number_of_executed_units:\s*(\d+)", text) or re.search(r"Done (\d+) runs", text)
@@ -138,12 +139,12 @@ def run(target: str, built: Path | None, seconds: int) -> bool:
     if code == 0:
         print(f"fuzz {target}: {took:.0f} s, {number} cases, nothing found", flush=True)
         return True
-    kept = re.search(rf"Test unit written to (\S+)|({re.escape(str(ARTIFACTS))}/\S+)", text)
+    kept = re.search(r"Test unit written to (\S+)", text)
     print(f"fuzz {target}: FAILED after {took:.0f} s ({log} has all of it)", flush=True)
     told = [line for line in text.splitlines() if re.search(r"panicked at|ERROR:|SUMMARY:|Error: |Exception", line)]
     print("\n".join(f"    {line[:300]}" for line in (told or text.splitlines()[-6:])[:6]))
     if kept:
-        case = kept.group(1) or kept.group(2)
+        case = kept.group(1)
         print(f"    again: {shlex.join([*command, case])}")
         print(f"    mend it, and keep the case: mv {shlex.quote(case)} {HERE / 'seeds' / target}/")
     return False

@@ -44,6 +44,13 @@ def test_another_version(file, tmp_path, version):
         load(file, tmp_path)
 
 
+def test_a_version_is_not_repeated_at_length(file, tmp_path):
+    file["version"] = dict(file)
+    with pytest.raises(FormatError, match=r"version .*reads 1") as caught:
+        load(file, tmp_path)
+    assert len(str(caught.value)) < len(str(tmp_path)) + 200
+
+
 def test_a_change_is_seen(file, tmp_path):
     file["special_tokens"]["<new>"] = 10**6
     with pytest.raises(FormatError, match=r"changed\.json was changed or damaged: .*sha256:.* holds sha256:"):
@@ -292,8 +299,9 @@ def test_a_damaged_tiktoken_file(tmp_path, content, sentence):
 def test_a_contradictory_tiktoken_file(tmp_path, content, sentence):
     path = tmp_path / "x.tiktoken"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=sentence) as caught:
         digram.load(path, split="gpt2")
+    assert str(path) in str(caught.value)
 
 
 @pytest.mark.filterwarnings("ignore:.*has no token for:digram.errors.FormatWarning")

@@ -36,7 +36,7 @@ pub fn cut(data: &[u8]) {
     let fits = encoder.fits(&document, limit, options, &|| false);
     let truncated = encoder.truncate(&document, limit, options, &|| false);
     let Ok(whole) = count(&document) else { return };
-    assert_eq!(fits, Ok(whole <= limit as u64));
+    assert_eq!(fits, Ok(whole <= limit as u64), "{whole} tokens, {limit} of {:?}", String::from_utf8_lossy(&document));
     // A beginning may need more steps of a pattern than the whole.
     let places = || (0..=document.len()).filter(|&at| is_between_characters(&document, at));
     let counts: Option<Vec<(usize, u64)>> = places().map(|at| Some((at, count(&document[..at]).ok()?))).collect();

@@ -30,6 +30,7 @@ REFUSED = [
     ("version", "2.0", '"1.0"'),
     ("model.type", "WordPiece", 'one of BPE: digram reads no other one, not "WordPiece"'),
     ("model.type", None, "one of BPE"),
+    ("normalizer", {"type": []}, r"normalizer.type .* must be one of NFC,.*, not \[\]"),
     ("model.dropout", 0.1, "null or 0"),
     ("model.continuing_subword_prefix", "##", "null"),
     ("model.end_of_word_suffix", "</w>", "null"),

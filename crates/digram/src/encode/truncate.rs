@@ -113,8 +113,9 @@ impl Encoder {
 
     /// Whether tokens are made of the text as it is, and never of more bytes than `most_bytes`.
     fn is_local(&self, allowed: &Allowed, document: &[u8]) -> bool {
-        let changes = self.splitter.changes_text() || self.around.byte_characters || !allowed.is_plain();
-        !changes && !self.vocabulary.unknown_waits() && self.around.normalizer.keeps(document)
+        let changes = self.splitter.changes_text() || self.splitter.removes_text() || self.around.byte_characters;
+        let keeps = allowed.is_plain() && !changes && !self.vocabulary.unknown_waits();
+        keeps && self.around.normalizer.keeps(document)
     }
 
     /// The most bytes that one id stands for.

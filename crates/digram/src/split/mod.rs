@@ -106,6 +106,11 @@ impl Splitter {
         matches!(&self.engine, Engine::Steps(steps) if steps.iter().any(Step::changes_text))
     }
 
+    /// Whether some of the document may be in no piece.
+    pub fn removes_text(&self) -> bool {
+        matches!(&self.engine, Engine::Steps(steps) if steps.iter().any(Step::removes_text))
+    }
+
     /// What does the work: `"none"`, `"scanner:gpt2"`, `"scanner:cl100k"`, `"scanner:cl100k-classic"`,
     /// `"scanner:qwen2"`, `"scanner:o200k"`, `"automaton"`, `"regex"` (an engine that backtracks) or `"steps"`.
     pub fn engine(&self) -> &'static str {

@@ -78,6 +78,11 @@ impl Step {
     pub(super) fn may_be_slow(&self) -> bool {
         matches!(self, Self::Cut { find, .. } if find.may_be_slow())
     }
+
+    /// Whether some of the text may be in no piece.
+    pub fn removes_text(&self) -> bool {
+        matches!(self, Self::Cut { behaviour: Behaviour::Removed, .. })
+    }
 }
 
 /// Runs `steps` on a text that begins at `origin`, and calls `each` with what is left and where; asks now and then whether

@@ -3,7 +3,8 @@
 use super::*;
 use crate::encode::Around;
 use crate::normalize::{Normalizer, Step};
-use crate::split::{CL100K, CL100K_CLASSIC, Find, GPT2, O200K, QWEN2, Splitter};
+use crate::split::Step::Cut;
+use crate::split::{Behaviour, CL100K, CL100K_CLASSIC, Find, GPT2, O200K, QWEN2, Splitter};
 use crate::vocabulary::{Base, Fallback, Pairs, Special, Unknown, Vocabulary};
 use proptest::prelude::*;
 
@@ -192,6 +193,15 @@ proptest! {
         let vocabulary = Vocabulary::from_pairs(pairs, &[], None).unwrap();
         let splitter = split.map_or_else(Splitter::none, |pattern| Splitter::new(pattern).unwrap());
         check(&Encoder::new(vocabulary, splitter, &[]).unwrap(), text.as_bytes(), limit, Options::default())?;
+    }
+
+    /// White space is in no piece, so a text of a few tokens may be of any length.
+    #[test]
+    fn longest_where_white_space_is_removed(pairs in merges(6), text in texts(), limit in 0..40usize) {
+        let cut = Cut { find: Find::white_space(), behaviour: Behaviour::Removed, invert: false };
+        let vocabulary = of_bytes(&pairs, None, Around::default()).vocabulary;
+        let encoder = Encoder::new(vocabulary, Splitter::of_steps(vec![cut]), &specials()).unwrap();
+        check(&encoder, text.as_bytes(), limit, Options::default())?;
     }
 
     #[test]
