@@ -45,7 +45,7 @@ impl Encoder {
         }
         let (mut left, mut over) = (limit, false);
         let mut counter = Counter::new(self, stop);
-        let result = self.for_each_part(document, of_text(options), false, &mut |part| {
+        let result = self.for_each_part(document, of_text(options), false, stop, &mut |part| {
             let count = match part {
                 Part::Token(..) => Some(1),
                 Part::Piece(piece, origin) => counter.at_most(piece, origin.base, left, local)?,

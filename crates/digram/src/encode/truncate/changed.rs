@@ -87,7 +87,7 @@ impl Search<'_> {
     /// What comes of `text`.
     fn parts(&self, text: &[u8]) -> Result<Whole> {
         let (mut parts, mut total, mut over) = (Vec::new(), 0, None);
-        let result = self.encoder.for_each_part(text, self.options, true, &mut |part| {
+        let result = self.encoder.for_each_part(text, self.options, true, self.stop, &mut |part| {
             let left = self.limit - total;
             let (piece, count, end) = match part {
                 Part::Token(_, range) => (None, Some(1).filter(|_| left > 0), range.start),
@@ -135,7 +135,7 @@ impl Trial<'_> {
         let mut counter = Counter::new(encoder, stop);
         let (parts, counts) = (self.parts, &mut self.counts);
         let (mut total, mut i, mut over) = (0, 0, false);
-        let result = encoder.for_each_part(&self.text[..at], options, false, &mut |part| {
+        let result = encoder.for_each_part(&self.text[..at], options, false, stop, &mut |part| {
             let known = parts.get(i);
             let next = parts.get(i + 1).map(|next| next.before);
             total = match (&part, known, next) {

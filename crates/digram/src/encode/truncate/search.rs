@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
             ended = true;
             Err(Error::Interrupted)
         };
-        let result = encoder.for_each_part(self.document, self.options, false, &mut |part| {
+        let result = encoder.for_each_part(self.document, self.options, false, self.stop, &mut |part| {
             let (Range { start, end }, piece) = match &part {
                 Part::Token(_, range) => (range.clone(), None),
                 Part::Piece(piece, origin) => (origin.base..origin.base + piece.len(), Some(*piece)),
@@ -185,7 +185,7 @@ impl<'a> Search<'a> {
         let (from, encoder) = (stretch.from, self.encoder);
         let text = &self.document[from..at];
         let options = self.options;
-        encoder.for_each_part(text, options, false, &mut |part| {
+        encoder.for_each_part(text, options, false, self.stop, &mut |part| {
             let (range, piece) = match part {
                 Part::Token(_, range) => (range, false),
                 Part::Piece(piece, origin) => (origin.base..origin.base + piece.len(), true),
