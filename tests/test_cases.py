@@ -30,15 +30,11 @@ LINE_ENDS_TO_OTHERS = "\u2028\u2029\x85\x0c\x0b\x1c\r"
 OPEN = {
     "F09": "learning more tokens for a vocabulary comes with the tools that change vocabularies",
     "F10": "pruning to the tokens that a corpus uses comes with the tools that change vocabularies",
-    "N01": "Tokenizer.truncate is being built",
-    "N03": "Tokenizer.chunks is being built",
-    "N06": "`digram truncate` is being built",
     "T14": "keeping marks with their letters comes with training at scale",
     "T16": "going on with a training comes with training at scale",
 }
 # Rows of which a part has a test; what is missing waits for the same.
 IN_PART = {
-    "N05": "encode_with_unstable of the drop-in module is held to it; Tokenizer.stable_prefix is being built",
     "T12": "the list of tokens that a corpus does not use comes with the reports on vocabularies",
     "T15": "checkpoints of a training that was interrupted come with training at scale",
 }
