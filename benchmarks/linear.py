@@ -16,11 +16,16 @@ import json
 import random
 import sys
 import time
+import warnings
+from array import array
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
 import digram
 from common import keep, say, test_data
+from digram.definition import Definition
+from support.data import Data
 
 VOCABULARIES = {
     "r50k_base": "r50k_base.tiktoken",
@@ -63,6 +68,13 @@ def compact_json(size: int) -> str:
     values = [{"id": i, "k": [rng.random(), None, True], "s": {"t": f"v{i}"}} for i in range(size // 50)]
     return json.dumps(values, separators=(",", ":"))[:size]
 
+
+OTHERS = """
+## Other calls
+
+Offsets, streams, chunks and training; a vocabulary of 600 random merges, which is not canonical, without a split; and
+the pattern `[a-z]+:|[a-z]|\\s+(?!\\S)|[^a-z\\s]+=|[\\s\\S]`, which looks at the rest of a run from each place in it.
+"""
 
 INPUTS: dict[str, Callable[[int], str]] = {
     "one letter": repeated("a"),
@@ -109,37 +121,75 @@ def check(name: str, path: Path, tok: digram.Tokenizer) -> None:
             raise SystemExit(f"{name}: the ids of {label!r} are wrong")
 
 
+def calls(data: Data) -> dict[str, Callable[[str], object]]:
+    """What else is done with a text, by name."""
+    cl100k = digram.load(data.vocabulary("cl100k_base.tiktoken"), name="cl100k_base")
+    rng = random.Random(0)
+    pairs = dict.fromkeys((rng.randrange(97, 123), rng.randrange(97, 123)) for _ in range(300))
+    pairs |= dict.fromkeys((rng.randrange(97, 256 + len(pairs)), rng.randrange(97, 123)) for _ in range(300))
+    merges = array("I", (number for pair in pairs for number in pair))
+    random_merges = digram.Tokenizer(Definition(kind="merges", merges=merges))
+    own = digram.train("abc", 256, split="[a-z]+:|[a-z]|\\s+(?!\\S)|[^a-z\\s]+=|[\\s\\S]")
+    return {
+        "offsets, cl100k": cl100k.encode_with_offsets,
+        "stream, cl100k": lambda text: deque(cl100k.stream_encoder().run([text]), maxlen=0),
+        "chunks of 500, cl100k": lambda text: deque(cl100k.chunks(text, 500), maxlen=0),
+        "count, not canonical, no split": random_merges.count,
+        "count, a pattern of one's own": own.count,
+        "train 500, cl100k": lambda text: digram.train(text, 500, split="cl100k"),
+        "train 500, no split": lambda text: digram.train(text, 500, split=None),
+    }
+
+
+def heading(what: str, sizes: list[int]) -> None:
+    """The head of a table."""
+    heads = [f"{size / 1e6:g} MB" if size >= 1_000_000 else f"{size // 1000} kB" for size in sizes]
+    print(f"| input | {what} | " + " | ".join(heads) + " | MB/s | per byte |")
+    print("|---|---|" + "--:|" * (len(sizes) + 2))
+
+
+def line(
+    label: str, name: str, work: Callable[[str], object], make: Callable[[int], str], sizes: list[int]
+) -> dict[str, object]:
+    """A row: prints it, and gives it as data."""
+    times = []
+    for size in sizes:
+        text = make(size)
+        times.append((len(text.encode()), seconds(work, text)))
+    (size, last), (few, earlier) = times[-1], times[max(len(times) - 3, 0)]
+    growth = (last / size) / (earlier / few)
+    cells = " | ".join(f"{time * 1e3:.3g} ms" for _, time in times)
+    print(f"| {label} | {name} | {cells} | {size / last / 1e6:.0f} | {growth:.2f} |")
+    sys.stdout.flush()
+    return {"input": label, "of": name, "times": times, "growth": growth}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--longest", type=int, default=10_000_000, help="the longest text, in bytes")
     parser.add_argument("--json", dest="figures", type=Path, help="keep the figures in this file")
     options = parser.parse_args()
+    warnings.simplefilter("ignore", digram.errors.TrainingWarning)  # runs have few pairs
     sizes = [SHORTEST]
     while sizes[-1] * 10 <= options.longest:
         sizes.append(sizes[-1] * 10)
 
     print(INTRODUCTION)
-    heads = [f"{size / 1e6:g} MB" if size >= 1_000_000 else f"{size // 1000} kB" for size in sizes]
-    print("| input | vocabulary | " + " | ".join(heads) + " | MB/s | per byte |")
-    print("|---|---|" + "--:|" * (len(sizes) + 2))
     figures = []
     data = test_data()
+    heading("vocabulary", sizes)
     for name, file in VOCABULARIES.items():
         path = data.vocabulary(file)
         tok = digram.load(path, name=name if path.suffix == ".tiktoken" else None)
         check(name, path, tok)
         say(f"{name}: ids are right")
         for label, make in INPUTS.items():
-            times = []
-            for size in sizes:
-                text = make(size)
-                times.append((len(text.encode()), seconds(tok.count, text)))
-            (bytes_, last), (few, earlier) = times[-1], times[max(len(times) - 3, 0)]
-            growth = (last / bytes_) / (earlier / few)
-            cells = " | ".join(f"{time * 1e3:.3g} ms" for _, time in times)
-            print(f"| {label} | {name} | {cells} | {bytes_ / last / 1e6:.0f} | {growth:.2f} |")
-            sys.stdout.flush()
-            figures.append({"input": label, "vocabulary": name, "times": times, "growth": growth})
+            figures.append(line(label, name, tok.count, make, sizes))
+    print(OTHERS)
+    heading("call", sizes)
+    for name, work in calls(data).items():
+        for label, make in INPUTS.items():
+            figures.append(line(label, name, work, make, sizes))
     keep(options.figures, figures)
 
 

@@ -25,6 +25,9 @@ Found = tuple[bytes, bytes, bytes]
 NO_ID = 0xFFFF_FFFF
 """Stands in `byte_ids` for a byte without a token."""
 
+# Texts may grow this much by replacing: a published file replaces a blank by three bytes.
+_MOST_GROWTH = 1 << 16
+
 
 class Tokens(Sequence[bytes]):
     """Byte strings, end to end in one buffer: string i is `joined[ends[i - 1]:ends[i]]`.
@@ -206,6 +209,8 @@ class Definition:
         tokens = Tokens.of(self.tokens)
         joined, ends = tokens.joined, tokens.ends
         if self.kind == "pairs":
+            _check_growth("normalizer", self.normalizer)
+            _check_growth("decoder", self.decoder)
             return _native.from_pairs(
                 joined,
                 ends,
@@ -277,3 +282,18 @@ def special_ids(special_tokens: Iterable[str] | Mapping[str, int], first: int) -
                 raise ValueError(f"the id of special token {name!r} must be from 0 to 2^31 - 1, not {id}")
         return MappingProxyType(dict(zip(names, special_tokens.values(), strict=True)))
     return MappingProxyType({name: first + i for i, name in enumerate(names)})
+
+
+def _check_growth(name: str, steps: Iterable[Step]) -> None:
+    """VocabularyError where replacements that follow each other could make gigabytes of a few characters."""
+    growth = 1.0
+    for kind, *words in steps:
+        if kind == "replace":
+            growth *= max(1.0, len(words[1].encode()) / len(words[0].encode() or b"x"))
+        elif kind == "replace-regex":  # which may match where nothing is
+            growth *= 1 + len(words[1].encode())
+    if growth > _MOST_GROWTH:
+        raise VocabularyError(
+            f"the replacements of the {name} may make a text {growth:.3g} times as long: no vocabulary needs more than "
+            f"{_MOST_GROWTH:,} times, so this file is not read"
+        )

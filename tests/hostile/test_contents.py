@@ -260,3 +260,27 @@ def test_many_merges_that_nothing_makes_are_told(tmp_path):
     (tmp_path / "merges.txt").write_text("".join(merges[:4]))
     with pytest.warns(digram.errors.FormatWarning, match="no merge makes, .*: is the list of merges cut off"):
         digram.load(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["normalizer", "decoder"])
+@pytest.mark.parametrize("pattern", [{"String": "a"}, {"Regex": "a"}])
+def test_replacements_that_would_fill_the_memory(tmp_path, place, pattern):
+    """Forty steps that double a text make a terabyte of one character; a few are anybody's right."""
+    if place == "decoder" and "Regex" in pattern:
+        pattern = {"String": "aa"}
+    for steps, fits in ((3, True), (40, False)):
+        content = "aa" * len(next(iter(pattern.values())))
+        replace = {"type": "Replace", "pattern": pattern, "content": content}
+        value = {
+            "version": "1.0",
+            place: {"type": "Sequence", f"{place}s": [replace] * steps},
+            "model": {"type": "BPE", "vocab": {"a": 0, "aa": 1}, "merges": ["a a"]},
+        }
+        path = tmp_path / f"{steps}.json"
+        path.write_text(json.dumps(value))
+        if fits:
+            tok = digram.load(path)
+            assert tok.decode(tok.encode("aa")).count("a") == 16
+        else:
+            with pytest.raises(FormatError, match=rf"replacements of the {place} may make a text .* times as long"):
+                digram.load(path)

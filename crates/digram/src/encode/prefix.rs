@@ -120,7 +120,7 @@ impl<'a> Prefixes<'a> {
 
     /// The bytes that mostly tell whether so many tokens are enough.
     fn window(&self, tokens: usize) -> usize {
-        self.text.len().min(tokens.saturating_mul(8).saturating_add(self.encoder.longest.saturating_mul(2)))
+        self.text.len().min(tokens.saturating_mul(4).saturating_add(self.encoder.longest.saturating_mul(2)))
     }
 
     /// Encodes at least the first `end` bytes, which end between symbols or are soon to.
