@@ -192,7 +192,7 @@ fn by_definition(
             pieces.push(piece);
             Ok(())
         };
-        splitter.for_each_piece_within(document, done..end, &mut add).map_err(|error| refused(&error))?;
+        splitter.for_each_piece_within(document, done..end, &|| false, &mut add).map_err(|error| refused(&error))?;
         for piece in pieces {
             let some = case.naive.encode(&document[piece.clone()], piece.start);
             tokens.extend(some.map_err(|Unknown(at)| Refused::Unknown(at))?);

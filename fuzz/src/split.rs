@@ -108,7 +108,7 @@ fn check_scanner(scanner: &Splitter, regex: &Regex, document: &[u8]) {
     let expected = by_regex(regex, document).expect("no limit");
     assert_eq!(whole, expected, "{:?} by {}", String::from_utf8_lossy(document), scanner.engine());
     let mut to = document.len();
-    while let Some(cut) = scanner.last_cut(document, 0, to) {
+    while let Some(cut) = scanner.last_cut(document, 0, to, |_, _| true) {
         assert!((1..=to).contains(&cut));
         let mut parts = pieces(scanner, &document[..cut]).expect("scanners take any text");
         let rest = pieces(scanner, &document[cut..]).expect("scanners take any text");

@@ -66,9 +66,10 @@ def read(
         return Tokenizer(
             Definition(kind="ranks", tokens=tokens, ids=ids, split=checked(split), special_tokens=specials)
         )
-    except VocabularyError:
+    except VocabularyError as error:
         _check_once(tokens, ids, where)
-        raise  # the special tokens that were given contradict the file
+        # An id out of range, or special tokens that contradict the file.
+        raise VocabularyError(f"{where} is not read: {error}") from None
 
 
 def _parse(data: bytes, where: str) -> tuple[tuple[bytes, ...], array[int]]:
