@@ -15,7 +15,7 @@ pub(super) struct General {
 #[derive(Debug)]
 enum Engine {
     Linear(Box<Linear>),
-    Backtracking(Backtracking),
+    Backtracking(Box<Backtracking>),
 }
 
 /// Which engine a pattern was written for.
@@ -53,7 +53,7 @@ impl General {
     pub(super) fn in_dialect(pattern: &str, dialect: Dialect) -> Result<Self> {
         let engine = match Linear::new(pattern, dialect) {
             Some(linear) => Engine::Linear(Box::new(linear)),
-            None => Engine::Backtracking(Backtracking::new(pattern, dialect)?),
+            None => Engine::Backtracking(Box::new(Backtracking::new(pattern, dialect)?)),
         };
         Ok(General { pattern: pattern.to_string(), engine })
     }
@@ -61,7 +61,7 @@ impl General {
     /// The pattern on the engine that backtracks, where the automata could run it too.
     #[cfg(test)]
     pub(super) fn backtracking(pattern: &str, dialect: Dialect) -> Result<Self> {
-        let engine = Engine::Backtracking(Backtracking::new(pattern, dialect)?);
+        let engine = Engine::Backtracking(Box::new(Backtracking::new(pattern, dialect)?));
         Ok(General { pattern: pattern.to_string(), engine })
     }
 

@@ -319,8 +319,8 @@ fn length(first: u8) -> usize {
         return 1;
     }
     match first {
-        ..0xE0 => 2,
-        ..0xF0 => 3,
+        ..=0xDF => 2,
+        0xE0..=0xEF => 3,
         _ => 4,
     }
 }

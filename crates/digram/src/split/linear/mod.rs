@@ -12,7 +12,7 @@
 //! A text takes one pass backward and one forward, a few nanoseconds a character: a bounded number of steps for each, at
 //! worst in proportion to the size of the pattern. Where the end of a stretch is open (`[a-z]+:|[a-z]` in a long word) the
 //! pass backward begins farther on, each time four times as far. The memory is 128 kB for a stretch, up to `MAX_BYTES` of
-//! each automaton, a word for each 32 kB of the text, and one byte for each byte of it under a pattern with a look-behind
+//! each automaton, a set of nodes for each 32 kB of the text, and one byte for each byte of it under a pattern with a look-behind
 //! of more than one character.
 
 mod alphabet;
@@ -43,6 +43,7 @@ pub(super) struct Linear {
     behinds: Option<Program>,
     /// Automata with the states known so far. The lock is held for a push or a pop, and never waited for: a process that
     /// was forked meanwhile would wait for ever.
+    #[expect(clippy::vec_box, reason = "a search takes it and puts it back: as a pointer")]
     spare: Mutex<Vec<Box<Scratch>>>,
 }
 

@@ -282,6 +282,7 @@ fn patterns_in_use_and_hostile_ones_run_on_automata() {
 
 /// Worked by hand.
 #[test]
+#[expect(clippy::single_range_in_vec_init)]
 fn the_first_alternative_that_matches_wins() {
     for (pattern, text, expected) in [
         ("a|ab", "ab", vec![0..1, 1..2]),
