@@ -9,7 +9,7 @@ import pytest
 
 import digram
 from digram import cache, encodings, models
-from digram.errors import DigramError, DownloadError, MissingVocabularyError
+from digram.errors import DigramError, DownloadError, FormatWarning, MissingVocabularyError
 from support.encodings import tiktoken_encoding
 from support.texts import all_samples, multilingual_text, stdlib_text
 
@@ -215,6 +215,13 @@ def test_c17_name_says_what_a_file_does_not(data, tmp_path):
     tok = digram.load(path, name="cl100k_base")
     assert tok.split == "cl100k"
     assert dict(tok.special_tokens) == dict(encodings.ENCODINGS["cl100k_base"].special_tokens)
+    with pytest.warns(FormatWarning, match=r"cut\.tiktoken is not the file that was published under that name"):
+        cut = tmp_path / "cut.tiktoken"
+        cut.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1000]))
+        digram.load(cut, name="cl100k_base")
+    with_other_line_ends = tmp_path / "crlf.tiktoken"
+    with_other_line_ends.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert digram.load(with_other_line_ends, name="cl100k_base").encode("'RE") == [95253]
     # A folder that holds the published file.
     assert digram.load(data.published(), name="p50k_edit").special_tokens["<|fim_suffix|>"] == 50283
     with pytest.raises(MissingVocabularyError, match=r"r50k_base\.tiktoken"):

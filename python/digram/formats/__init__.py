@@ -74,11 +74,13 @@ def load(
 
     path = _path(source, "source")
     given: dict[str, Any] = {"split": split, "special_tokens": special_tokens}
+    published = None
     if name is not None:
         if split is not None or special_tokens:
             raise ValueError(f"name={name!r} brings a split and special tokens: give no others")
         encoding = encodings.named(name)
         given = {"split": encoding.split, "special_tokens": encoding.special_tokens}
+        published = encoding.files[0].sha256 if len(encoding.files) == 1 else None  # of a .tiktoken file
     if path.is_dir() and name is not None:
         return encodings.load(name, folder=path, download=download)
     if source in encodings.ENCODINGS and not _is_vocabulary(path):
@@ -87,7 +89,7 @@ def load(
                 f"{source} is a named encoding, with a split and special tokens of its own: give no others"
             )
         return encodings.load(os.fspath(source), download=download)
-    return _load_path(path, given)
+    return _load_path(path, given, published)
 
 
 def load_anew(path: str | os.PathLike[str]) -> Tokenizer:
@@ -122,13 +124,13 @@ def _is_vocabulary(path: Path) -> bool:
         return False
 
 
-def _load_path(path: Path, given: Mapping[str, Any]) -> Tokenizer:
+def _load_path(path: Path, given: Mapping[str, Any], published: str | None) -> Tokenizer:
     from digram import kept
 
     check_readable(path)
 
     def named(sources: Iterable[Path]) -> str | None:
-        return kept.key("files", map(kept.digest, sources), given)
+        return kept.key("files", map(kept.digest, sources), {**given, "published": published})
 
     # Looked for before the modules that read are loaded. Not by a name that says what it is, and finds another file.
     if path.is_file() and not path.name.endswith(_NAMES_THAT_TELL) and _is_to_be_kept([path]):
@@ -136,7 +138,7 @@ def _load_path(path: Path, given: Mapping[str, Any]) -> Tokenizer:
         tokenizer = kept.found(name, str(path)) if name is not None else None
         if tokenizer is not None:
             return tokenizer
-    read, sources = _reader(path, given)
+    read, sources = _reader(path, given, published)
     return kept.kept(lambda: named(sources), read, str(sources[0])) if _is_to_be_kept(sources) else read()
 
 
@@ -154,7 +156,9 @@ def _is_to_be_kept(sources: Iterable[Path]) -> bool:
     return kept.used() and kept.SMALLEST <= sum(source.stat().st_size for source in sources) <= _LARGEST
 
 
-def _reader(path: Path, given: Mapping[str, Any]) -> tuple[Callable[[], Tokenizer], tuple[Path, ...]]:
+def _reader(
+    path: Path, given: Mapping[str, Any], published: str | None = None
+) -> tuple[Callable[[], Tokenizer], tuple[Path, ...]]:
     """What reads a file or folder, and the files that it reads."""
     from digram.formats import gguf, gpt2, sentencepiece, tiktoken
 
@@ -179,7 +183,7 @@ def _reader(path: Path, given: Mapping[str, Any]) -> tuple[Callable[[], Tokenize
         _none_given(path, some)
         return partial(sentencepiece.load, path), (path,)
     if tiktoken.looks_like(start):
-        return partial(tiktoken.load, path, **given), (path,)
+        return partial(tiktoken.load, path, **given, published=published), (path,)
     if gpt2.looks_like_merges(start):
         return partial(gpt2.load, path, **some), gpt2.pair_of(path)
     raise FormatError(

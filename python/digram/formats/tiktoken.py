@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import codecs
+import hashlib
 import os
 import re
 from array import array
@@ -39,11 +40,14 @@ def load(
     *,
     split: str | None = None,
     special_tokens: Iterable[str] | Mapping[str, int] = (),
+    published: str | None = None,
 ) -> Tokenizer:
     """The tokenizer of ranked bytes. `split` is needed: the file does not hold it, and nothing is guessed.
 
+    `published` is the SHA-256 of the file that it is said to be: nothing in a file shows that its end was cut off.
+
     FormatError names the line that is not base64 and rank, or gives a token or rank again; VocabularyError the special
-    token whose id a token has; FormatWarning bytes that have no token.
+    token whose id a token has; FormatWarning bytes that have no token, and another file than the published one.
     """
     if split is None:
         raise ValueError(
@@ -51,8 +55,15 @@ def load(
             '("cl100k" for cl100k_base, "o200k" for o200k_base, "gpt2" for r50k_base) or a regular expression, '
             'or name=, a named encoding such as "cl100k_base"'
         )
-    tokenizer = read(contents(path), str(Path(path)), split=split, special_tokens=special_tokens)
+    data = contents(path)
+    tokenizer = read(data, str(Path(path)), split=split, special_tokens=special_tokens)
     warn_of_missing_bytes(tokenizer, Path(path))
+    if published is not None and hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest() != published:
+        warn(
+            f"{Path(path)} is not the file that was published under that name (its SHA-256 is another one): it may be "
+            "cut off, or another vocabulary's",
+            FormatWarning,
+        )
     return tokenizer
 
 
