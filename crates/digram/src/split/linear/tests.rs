@@ -307,3 +307,11 @@ fn empty_matches_are_found_but_not_right_after_a_match() {
     assert_eq!(matches(&general, "axxb"), Ok(vec![0..0, 1..3, 4..4]));
     assert_eq!(pieces(&general, "axxb"), Ok(vec![0..1, 1..3, 3..4]));
 }
+
+#[test]
+fn what_is_open_is_not_taken_for_known() {
+    // Seen from the `b`, whether an `x` or a `y` ends the word is beyond the stretch. If both do or neither does, `b` is alone.
+    let text = format!("ccccb{}x", "a".repeat(20));
+    let found = pieces(&General::new("b(?=a*x)(?!a*y)a|.").unwrap(), &text).unwrap();
+    assert_eq!((&found[3..6], found.len()), (&[3..4, 4..6, 6..7][..], text.len() - 1));
+}
