@@ -5,7 +5,7 @@ on the stable toolchain: the flags are those that cargo-fuzz gives, and `RUSTC_B
 code of libsais is built with the same sanitizer. The readers of files (`loaders.py`) run under atheris.
 
 What a target has learnt stays in `target/fuzz/corpus`, a finding is kept in `fuzz/artifacts`, and each run adds a line
-to `target/fuzz/log.tsv`: date, target, seconds, cases, result.
+to `target/fuzz/log.tsv`: date, target, seconds, seconds of the processor, cases, result.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import datetime
 import os
 import re
+import resource
 import shlex
 import shutil
 import subprocess
@@ -108,6 +109,12 @@ def command_of(target: str, built: Path | None) -> list[str]:
     return [str(built / f"fuzz_{target}")]
 
 
+def processor_seconds() -> float:
+    """What the processes that ended have used: beside other work on the machine less than the time that passed."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def run(target: str, built: Path | None, seconds: int) -> bool:
     """One target for so long; whether it found nothing."""
     corpus, seeds = OUT / "corpus" / target, HERE / "seeds" / target
@@ -125,15 +132,22 @@ def run(target: str, built: Path | None, seconds: int) -> bool:
     command = command_of(target, built)
     folders = [str(corpus), str(seeds)]
     log = OUT / f"{target}.log"
-    began = time.monotonic()
+    began, used = time.monotonic(), processor_seconds()
     with log.open("wb") as out:
         done = subprocess.run([*command, *options, *folders], check=False, stdout=out, stderr=out, cwd=ROOT)
     code = done.returncode
-    took = time.monotonic() - began
+    took, used = time.monotonic() - began, processor_seconds() - used
     text = log.read_text(encoding="utf-8", errors="replace")
     cases = re.search(r"stat::number_of_executed_units:\s*(\d+)", text) or re.search(r"Done (\d+) runs", text)
     number = cases.group(1) if cases else "?"
-    line = [datetime.datetime.now().isoformat(timespec="seconds"), target, f"{took:.0f}", number, f"exit {code}"]
+    line = [
+        datetime.datetime.now().isoformat(timespec="seconds"),
+        target,
+        f"{took:.0f}",
+        f"{used:.0f}",
+        number,
+        f"exit {code}",
+    ]
     with (OUT / "log.tsv").open("a", encoding="utf-8") as lines:
         lines.write("\t".join(line) + "\n")
     if code == 0:
