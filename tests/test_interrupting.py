@@ -1,4 +1,4 @@
-"""Ctrl-C: half a second after it, whatever digram was doing ends with KeyboardInterrupt, and nothing half-written stays.
+"""Ctrl-C: half a second after it, whatever digram was doing ends with KeyboardInterrupt; nothing half-written stays.
 
 A Python of its own does the same call again and again until it is interrupted, then goes on to the next one. What the
 time is measured by: the clock, or the processor time of that Python, whichever is less, for on a busy machine it may

@@ -333,7 +333,10 @@ fn check_stream(
         match (run(&mut stream), found) {
             (Ok(ids), Ok(expected)) => assert_eq!(&ids, expected, "cut at {cuts:?}"),
             // Of two errors a stream may meet the later one first: it has not looked at all of the text for markers.
-            (Err(error), Err(_)) => return drop(refused(&error)),
+            (Err(error), Err(_)) => {
+                refused(&error);
+                return;
+            }
             (ids, expected) => panic!("{ids:?} cut at {cuts:?}, the whole {expected:?}"),
         }
         assert!(stream.held().is_empty());

@@ -158,11 +158,8 @@ impl<'a> Search<'a> {
         for at in (start..=stretch.to).filter(|&at| is_between_characters(self.document, at)) {
             match self.count(stretch, at, &mut parts)? {
                 ENDLESS => break,
-                count if count > self.limit => {
-                    if self.is_over(&parts, at)? {
-                        break;
-                    }
-                }
+                count if count > self.limit && self.is_over(&parts, at)? => break,
+                count if count > self.limit => {}
                 _ if self.may_end(at) => best = Some(at),
                 _ => {}
             }
@@ -195,8 +192,7 @@ impl<'a> Search<'a> {
         })?;
         let mut total = stretch.before;
         let mut counter = Counter::new(encoder, self.stop);
-        for i in 0..parts.len() {
-            let part = &mut parts[i];
+        for (i, part) in parts.iter_mut().enumerate() {
             part.before = total;
             let known = stretch.parts.get(i).filter(|known| known.start == part.start && known.end == part.end);
             let next = stretch.parts.get(i + 1).map(|next| next.before);
