@@ -35,12 +35,28 @@ pub(in crate::encode) fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(run, 0..20).prop_map(|runs| runs.concat())
 }
 
+const FEW: [(&str, &[&str]); 9] = [
+    (GPT2, &[" ", "\n", "a"]),
+    (CL100K, &[" ", "\n", "a"]),
+    (CL100K_CLASSIC, &[" ", "\n", "\r"]),
+    (CL100K_CLASSIC, &[" ", "\n", "!"]),
+    (O200K, &[" ", "\n", "/"]),
+    (O200K, &["A", "a", "中"]),
+    (O200K, &["A", "'", "s"]),
+    (CL100K, &["'", "l", "a"]),
+    (QWEN2, &["1", " ", "\u{301}"]),
+];
+
 fn specials() -> Vec<Special> {
     vec![("<a".into(), 1000), ("<ab c>".into(), 1001), ("b".into(), 1002)]
 }
 
 pub(in crate::encode) fn of_bytes(pairs: &[(usize, usize)], split: Option<&str>, around: Around) -> Encoder {
-    let bytes: Vec<u32> = ALPHABET.concat().bytes().map(u32::from).collect();
+    of_some_bytes(&ALPHABET, pairs, split, around)
+}
+
+fn of_some_bytes(alphabet: &[&str], pairs: &[(usize, usize)], split: Option<&str>, around: Around) -> Encoder {
+    let bytes: Vec<u32> = alphabet.concat().bytes().map(u32::from).collect();
     let mut ids = bytes.clone();
     let mut merges: Vec<(u32, u32, u32)> = Vec::new();
     for &(left, right) in pairs {
@@ -111,6 +127,18 @@ proptest! {
         pairs in merges(6), text in texts(), limit in 0..40usize, split in prop::sample::select(&SPLITS[..])
     ) {
         check(&of_bytes(&pairs, split, Around::default()), text.as_bytes(), limit, Options::default())?;
+    }
+
+    /// Few symbols, so that pieces grow, shrink and merge with what follows in every way.
+    #[test]
+    fn longest_of_few_symbols(
+        (split, alphabet) in prop::sample::select(&FEW[..]),
+        pairs in merges(2),
+        runs in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![4 => 1..4usize, 1 => 20..70usize]), 1..40),
+        limit in 0..60usize,
+    ) {
+        let text: String = runs.iter().map(|(which, n)| alphabet[which.index(alphabet.len())].repeat(*n)).collect();
+        check(&of_some_bytes(alphabet, &pairs, Some(split), Around::default()), text.as_bytes(), limit, Options::default())?;
     }
 
     #[test]
