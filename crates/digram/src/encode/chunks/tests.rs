@@ -1,6 +1,8 @@
 use super::*;
 use crate::encode::Around;
 use crate::encode::truncate::tests::{SPLITS, by_definition, merges, of_bytes, texts};
+use crate::split::Splitter;
+use crate::vocabulary::{Base, Vocabulary};
 use proptest::prelude::*;
 
 /// All chunks, by as many calls as it takes.
@@ -77,4 +79,19 @@ fn a_marker_is_never_cut_in_two() {
     let chunks = all(&encoder, text.as_bytes(), 1, 0, options).unwrap();
     let parts: Vec<&str> = chunks.into_iter().map(|chunk| &text[chunk.range]).collect();
     assert_eq!(parts, ["a", "<ab c>", "a", "<ab c>", "<ab c>", "!"]);
+}
+
+#[test]
+fn half_a_marker_may_fit_but_is_no_end() {
+    // "a<" is one token, and so is "a": the longest beginning of one token cuts the marker in two, a chunk does not.
+    let merges = vec![(u32::from(b'a'), u32::from(b'<'), 256)];
+    let specials = [("<ab c>".to_string(), 300)];
+    let vocabulary = Vocabulary::from_merges(&Base::bytes(), merges, &specials, None).unwrap();
+    let encoder = Encoder::new(vocabulary, Splitter::none(), &specials).unwrap();
+    let options = Options { allowed: Some(encoder.all_specials()), ..Options::default() };
+    let text = "a<ab c>a<ab c>";
+    assert_eq!(encoder.truncate(text.as_bytes(), 1, options, &|| false), Ok(2));
+    let chunks = all(&encoder, text.as_bytes(), 1, 0, options).unwrap();
+    let parts: Vec<&str> = chunks.into_iter().map(|chunk| &text[chunk.range]).collect();
+    assert_eq!(parts, ["a", "<ab c>", "a", "<ab c>"]);
 }

@@ -81,7 +81,11 @@ fn of_ranks(pairs: &[(usize, usize)], split: Option<&str>) -> Encoder {
             i if i < alphabet.len() => vec![alphabet[i]],
             i => tokens[256 + i - alphabet.len()].clone(),
         };
-        let token = [pick(left), pick(right)].concat();
+        // Some are of three parts, which no merge may make: they are found only as whole pieces.
+        let token = match left % 3 {
+            0 => [pick(left), pick(right), pick(left + 1)].concat(),
+            _ => [pick(left), pick(right)].concat(),
+        };
         if !tokens.contains(&token) {
             tokens.push(token);
         }
@@ -247,6 +251,20 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_piece_that_is_a_token_is_one() {
+    let mut tokens: Vec<(Vec<u8>, u32)> = (0..=255).map(|byte| (vec![byte], byte.into())).collect();
+    tokens.push((b"abc".to_vec(), 256));
+    let ranked: Vec<(&[u8], u32)> = tokens.iter().map(|(token, id)| (&token[..], *id)).collect();
+    let vocabulary = Vocabulary::from_ranks(&ranked, &[], None).unwrap();
+    let encoder = Encoder::new(vocabulary, Splitter::none(), &[]).unwrap();
+    for (text, limit, end) in [("abcd", 1, 3), ("abcd", 3, 3), ("abcd", 4, 4), ("ab", 1, 1)] {
+        assert_eq!(encoder.truncate(text.as_bytes(), limit, Options::default(), &|| false), Ok(end));
+    }
+    let long = format!("abc{}", "d".repeat(300));
+    assert_eq!(encoder.truncate(long.as_bytes(), 1, Options::default(), &|| false), Ok(3));
 }
 
 #[test]
