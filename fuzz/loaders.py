@@ -175,8 +175,8 @@ def _check(case: bytes) -> bool:
         named = str(folder()) in sentence or "a prepared tokenizer" in sentence or "holds its own" in sentence
         if not isinstance(error, DigramError) and "split" not in sentence:
             raise Finding(f"{type(error).__name__} is no error of digram's") from error
-        if not named or len(sentence) > 2000:
-            raise Finding(f"the sentence names no file, or is too long: {sentence[:300]}") from error
+        if not named or len(sentence) > 2000 or not sentence.isprintable():
+            raise Finding(f"no printable sentence that names the file: {sentence[:300]!r}") from error
         return False
     assert isinstance(tokenizer, digram.Tokenizer)
     options: dict[str, Any] = {"allowed_special": "all", "add_special_tokens": True}

@@ -22,7 +22,7 @@ pub fn cut(data: &[u8]) {
     let choices = choices(&mut u, &case);
     let limit = up_to(&mut u, 40);
     let overlap = up_to(&mut u, 20);
-    let document = document(u, 120);
+    let document = document(u, 90);
 
     let allowed: Vec<&str> = choices.allowed.iter().map(String::as_str).collect();
     let allowed = encoder.some_specials(&allowed).expect("they are special tokens");

@@ -287,11 +287,12 @@ def special_ids(special_tokens: Iterable[str] | Mapping[str, int], first: int) -
 def _check_growth(name: str, steps: Iterable[Step]) -> None:
     """VocabularyError where replacements that follow each other could make gigabytes of a few characters."""
     growth = 1.0
-    for kind, *words in steps:
-        if kind == "replace":
-            growth *= max(1.0, len(words[1].encode()) / len(words[0].encode() or b"x"))
-        elif kind == "replace-regex":  # which may match where nothing is
-            growth *= 1 + len(words[1].encode())
+    for step in steps:
+        match step:  # what is none, the engine refuses
+            case ("replace", str(find), str(content)):
+                growth *= max(1.0, len(content.encode()) / len(find.encode() or b"x"))
+            case ("replace-regex", str(), str(content)):  # which may match where nothing is
+                growth *= 1 + len(content.encode())
     if growth > _MOST_GROWTH:
         raise VocabularyError(
             f"the replacements of the {name} may make a text {growth:.3g} times as long: no vocabulary needs more than "
