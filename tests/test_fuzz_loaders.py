@@ -13,7 +13,9 @@ SEEDS = Path(loaders.__file__).parent / "seeds" / "loaders"
 
 @pytest.fixture(scope="module")
 def start():
-    return loaders.cases()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DIGRAM_CACHE", "0")  # as the target itself does; not for the tests that follow
+        yield loaders.cases()
 
 
 def test_the_files_that_changes_begin_with_are_whole(start):

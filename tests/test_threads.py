@@ -199,6 +199,7 @@ assert len(os.listdir(os.environ["DIGRAM_CACHE_DIR"] + "/prepared")) == 1
 
 def test_a_published_one_is_loaded_by_threads_at_once(data, tmp_path, monkeypatch):
     monkeypatch.setenv("DIGRAM_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("DIGRAM_CACHE", "1")
     path = data.vocabulary("r50k_base.tiktoken")
     run_python(LOADING, path, "r50k_base")
 

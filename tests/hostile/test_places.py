@@ -239,6 +239,7 @@ def test_a_pipe_in_the_cache_is_not_waited_for(tmp_path, monkeypatch):
 
     monkeypatch.setenv("DIGRAM_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("DIGRAM_CACHE", "1")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "none"))
     monkeypatch.setattr(kept, "SMALLEST", 0)
     path = FORMATS["digram, merges"].make(tmp_path, tiny=True)
     expected = digram.load(path).encode("ab")
