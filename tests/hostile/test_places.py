@@ -238,7 +238,6 @@ def test_a_pipe_in_the_cache_is_not_waited_for(tmp_path, monkeypatch):
     from digram import kept
 
     monkeypatch.setenv("DIGRAM_CACHE_DIR", str(tmp_path))
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "none"))  # which other tests have filled
     monkeypatch.setenv("DIGRAM_CACHE", "1")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "none"))
     monkeypatch.setattr(kept, "SMALLEST", 0)
