@@ -15,6 +15,7 @@ PIP := $(PY) -m pip install --no-input --quiet --disable-pip-version-check
 # The lock file is part of the source: a build that would change it fails instead.
 CARGO_FLAGS ?= --locked
 ARGS ?=
+WORKERS ?= 2
 
 # Cargo, clippy and maturin all build the binding for the interpreter of .venv.
 export PYO3_PYTHON := $(CURDIR)/$(PY)
@@ -81,8 +82,9 @@ rust: $(VENV)/.maturin ## the engine's own tests
 		cargo test --workspace --doc $(CARGO_FLAGS); \
 	else set -x; cargo test --workspace $(CARGO_FLAGS) --no-fail-fast; fi
 
+# All of them run in WORKERS processes, a file of tests in one of them; some of them, by ARGS, in this one.
 python: $(VENV)/.tools build ## the tests of the package and of the reference
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest $(if $(strip $(ARGS)),$(ARGS),-n $(WORKERS) --dist loadfile)
 
 # Exit code 5 of pytest means that it found no test; in the default suite that is a failure, here it may be so.
 exhaustive: $(VENV)/.tools build ## the long tests: all code points, 100,000 strings

@@ -24,7 +24,7 @@ SLACK = 0.5
 # The first line: where the tests run in the background of a script, they ignore SIGINT, and so would this.
 BEGIN = """
 import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
-import json, os, pickle, random, sys, tempfile, time, warnings
+import json, numpy, os, pickle, random, sys, tempfile, time, warnings  # all, for an import is no place for Ctrl-C
 from array import array
 import digram, digram.formats.huggingface, digram.formats.digram, digram.formats.gguf, digram.training, digram.streaming
 from support.texts import stdlib_text
@@ -148,11 +148,13 @@ def processor_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def interrupted(child, name=None):
+def interrupted(child):
     """Interrupts the child, which says when it was; how long that took."""
     spent, sent = processor_seconds(child.pid), time.time()
     child.send_signal(signal.SIGINT)
-    said, when, processor = json.loads(child.stdout.readline())
+    line = child.stdout.readline()
+    assert line, child.stderr.read()
+    said, when, processor = json.loads(line)
     waited = when - sent
     # The kernel counts in hundredths of a second.
     return said, waited, waited if spent is None else min(waited, max(processor - spent, 0))

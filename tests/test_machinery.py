@@ -21,12 +21,12 @@ PLUGINS = ("-p", "support.oracle", "-p", "support.skips", "-p", "support.summary
 def run(pytester, monkeypatch):
     """Runs a test file under the plugins in a folder of its own; gives the result and the summary."""
 
-    def go(source, registry=""):
+    def go(source, registry="", *arguments, **more):
         pytester.makefile(".toml", skips=registry)
-        pytester.makepyfile(source)
+        pytester.makepyfile(source, **more)
         target = pytester.path / "summary.json"
         monkeypatch.setenv("DIGRAM_TEST_SUMMARY", str(target))
-        result = pytester.runpytest_inprocess(*PLUGINS)
+        result = pytester.runpytest_inprocess(*PLUGINS, *arguments)
         return result, json.loads(target.read_text()) if target.exists() else None
 
     return go
@@ -126,6 +126,34 @@ def test_comparisons_are_counted_a_case_each_and_differences_fail(run):
             "compared with an oracle: 9 (*tiktoken: 6*)",
         ]
     )
+
+
+def test_workers_of_a_parallel_run_add_up(run):
+    source = """
+        import pytest
+
+        def test_equal(oracle):
+            oracle.all_equal("abc", "abc", "tiktoken")
+
+        def test_no_page():
+            pytest.skip("no browser")
+
+        def test_left_out(): ...
+    """
+    other = """
+        def test_equal(oracle):
+            oracle.equal(1, 1, "tiktoken")
+            oracle.equal(1, 1, "re")
+    """
+    whole = "import pytest; pytest.skip('whole module', allow_module_level=True)"
+    result, summary = run(
+        source, "", "-n", "2", "--dist", "loadfile", "-k", "not left_out", test_other=other, test_whole=whole
+    )
+    assert result.ret == pytest.ExitCode.TESTS_FAILED  # for skips that nobody named
+    assert summary["oracle"] == {"tiktoken": 4, "re": 1}
+    assert (summary["passed"], summary["failed"], summary["left out"]) == (2, 0, 1)
+    assert sorted(reason for _, reason in summary["skips"]) == ["no browser", "whole module"]
+    assert len(summary["unregistered"]) == 2
 
 
 def test_difference_points_at_the_first():

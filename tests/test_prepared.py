@@ -288,7 +288,25 @@ VOCABULARIES = [
 ]
 
 
-@pytest.mark.parametrize(("file", "arguments"), VOCABULARIES, ids=[f"{f} {a.get('name', '')}" for f, a in VOCABULARIES])
+# Of each kind one; the others are in the long tests.
+SOME = (
+    "r50k_base.tiktoken",
+    "o200k_base.tiktoken",
+    "gpt2-encoder.json",
+    "cl100k_base-tokenizer.json",
+    "llama2-tokenizer.json",
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "arguments"),
+    [
+        pytest.param(
+            file, given, id=f"{file} {given.get('name', '')}", marks=() if file in SOME else pytest.mark.exhaustive
+        )
+        for file, given in VOCABULARIES
+    ],
+)
 def test_published_vocabularies_come_back_the_same(file, arguments, data, tmp_path, monkeypatch):
     """Read from their files, from the cache folder, and from a pickle."""
     monkeypatch.setenv("DIGRAM_CACHE_DIR", str(tmp_path))

@@ -8,11 +8,13 @@ import random
 import subprocess
 import sys
 import threading
+import time
 
 import cloudpickle
 import pytest
 
 import digram
+import digram.training
 from support.kinds import KINDS, TEXTS, assert_same, of_kind
 from support.prepared import MORE, of_any_kind
 from support.texts import all_samples, stdlib_text
@@ -248,6 +250,45 @@ def test_other_threads_run_while_a_long_call_works():
         done.set()
         thread.join()
     assert during > 3
+
+
+@pytest.mark.parametrize("call", ["items", "add_counts", "merge", "len"])
+def test_other_threads_run_while_one_waits_for_counts(call, monkeypatch):
+    """Who waits for the lock of the counts must not hold the interpreter's: all would stand still."""
+    monkeypatch.setattr(digram.training, "_BATCH", 1 << 40)  # the lock is held until all is counted
+    counts, other = digram.PieceCounts("gpt2"), digram.PieceCounts("gpt2")
+    other.add(["ab"])
+    text = [stdlib_text(1_000_000)] * 60
+    adding = threading.Thread(target=counts.add, args=(text,), kwargs={"threads": 1})
+    calls = {
+        "items": lambda: next(counts.items()),
+        "add_counts": lambda: counts._native.add_counts([b"ab"], [1]),
+        "merge": lambda: counts.merge(other),
+        "len": lambda: len(counts),
+    }
+    counts.add(["first"])
+    beats, done = [], threading.Event()
+
+    def beat():
+        while not done.wait(0.001):
+            beats.append(1)
+
+    beating = threading.Thread(target=beat)
+    adding.start()
+    beating.start()
+    try:
+        waits = [(0.0, 0)]
+        while adding.is_alive():
+            before, start = len(beats), time.monotonic()
+            calls[call]()
+            waits.append((time.monotonic() - start, len(beats) - before))
+    finally:
+        done.set()
+        adding.join()
+        beating.join()
+    waited, meanwhile = max(waits)
+    assert waited > 0.05
+    assert meanwhile > 8  # one or two where the interpreter's lock is held
 
 
 def test_trainings_in_threads_at_once():

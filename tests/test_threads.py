@@ -1,9 +1,10 @@
 """One tokenizer in many threads at once, with all that it can do, while others train, load and pickle.
 
 What each thread gets is compared with what one thread alone got before. It runs on any Python, with a global
-interpreter lock or without (X06); to try another Python, with nothing but pytest and numpy installed in it:
+interpreter lock or without (X06); to try another Python, with nothing but digram, pytest and numpy installed in it:
 
-    python -m pytest --noconftest -o addopts=--import-mode=importlib tests/test_threads.py
+    PYTHONPATH=tests python -m pytest -c /dev/null --rootdir=. --noconftest --import-mode=importlib \\
+        -m "not exhaustive" tests/test_threads.py -k "not published"
 """
 
 import concurrent.futures

@@ -384,7 +384,7 @@ print(*sorted({"digram.formats.gpt2", "digram.formats.tiktoken", "digram.formats
 
 def test_a_hit_loads_no_reader(folder, source):
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    for expected in ("digram.formats.digram digram.formats.gpt2 digram.formats.tiktoken\n", "\n"):
+    for expected in ("digram.formats.digram\n", "\n"):
         done = subprocess.run(
             [sys.executable, "-c", HIT, source], env=env, capture_output=True, text=True, timeout=60, check=False
         )

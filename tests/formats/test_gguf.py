@@ -226,7 +226,13 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
+# Of each kind one; the large ones are in the long tests.
+SOME = ("r50k_base.tiktoken", "qwen3-tokenizer.json", "llama2-tokenizer.json")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in SOME else pytest.param(name, marks=pytest.mark.exhaustive) for name in FILES]
+)
 def test_there_and_back(tmp_path, data, name):
     ours = digram.load(data.vocabulary(name), **({"name": "r50k_base"} if name.endswith(".tiktoken") else {}))
     lost = save(ours, tmp_path / "x.gguf")

@@ -126,7 +126,10 @@ def test_two_spaces_and_long_texts_of_cl100k(data, pairs, oracle):
         oracle.equal(ours.encode(text), encoding.encode_ordinary(text), "tiktoken")
 
 
-@pytest.mark.parametrize("name", NAMES)
+# Two that are of a kind with llama3_1 are in the long tests.
+@pytest.mark.parametrize(
+    "name", [name if "base" not in name else pytest.param(name, marks=pytest.mark.exhaustive) for name in NAMES]
+)
 def test_saved_and_loaded_again(pairs, tmp_path, name):
     ours = pairs[name][0]
     path = tmp_path / "own.json"

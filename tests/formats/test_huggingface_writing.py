@@ -170,8 +170,13 @@ def test_a_sentencepiece_model(tmp_path, oracle, bytes_):
     compare(tok, theirs, again, samples, oracle)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+# Those that are of a kind with another one are in the long tests.
+SOME = ("cl100k_base", "llama2", "qwen3")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in SOME else pytest.param(name, marks=pytest.mark.exhaustive) for name in NAMES]
+)
 def test_a_file_is_read_written_and_read(data, tmp_path, oracle, name):
     tok = digram.load(data.vocabulary(f"{name}-tokenizer.json"))
     theirs, again = saved(tok, tmp_path)

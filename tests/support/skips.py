@@ -12,10 +12,12 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 REGISTER = pytest.StashKey["Register"]()
+COLLECTED = "skips while collecting"
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Register:
     def __init__(self, entries: list[Entry]) -> None:
         self.entries = entries
         self.skips: list[Entry] = []
+        self.collected: list[Entry] = []
 
     @property
     def unregistered(self) -> list[Entry]:
@@ -61,10 +64,22 @@ class Register:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.skipped:
-            self.skips.append(Entry(report.nodeid, reason(report)))
+            self.collected.append(Entry(report.nodeid, reason(report)))
+            self.skips.append(self.collected[-1])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """In a parallel run: what this worker skipped while it collected. The others collect the same."""
+        for test, why in getattr(node, "workeroutput", {}).get(COLLECTED, ()):
+            if Entry(test, why) not in self.collected:
+                self.collected.append(Entry(test, why))
+                self.skips.append(self.collected[-1])
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if hasattr(session.config, "workeroutput"):  # a worker of pytest-xdist: reports of tests go to the main process
+            session.config.workeroutput[COLLECTED] = [[skip.test, skip.reason] for skip in self.collected]
+            return
         # Exit code 5, no test ran, is what a lone skipped module gives: just as red.
         if self.unregistered and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

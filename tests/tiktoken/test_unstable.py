@@ -21,16 +21,18 @@ def prefixes(rng, count):
         )
 
 
-@pytest.mark.slow
+# A prefix that ends in a blank has tens of thousands of completions: a few of these are enough.
+@pytest.mark.parametrize(
+    ("number", "most_expensive"), [(120, 2), pytest.param(350, 6, marks=pytest.mark.exhaustive)], ids=["some", "many"]
+)
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
-def test_random_prefixes(name, data, oracle):
+def test_random_prefixes(name, number, most_expensive, data, oracle):
     mine, theirs = digram.tiktoken.get_encoding(name), tiktoken_encoding(data, name)
-    # A prefix that ends in a blank has tens of thousands of completions: a few of these are enough.
     expensive = 0
-    for text in prefixes(random.Random(name), 350):
+    for text in prefixes(random.Random(name), number):
         if text.endswith((" ", "\n")):
             expensive += 1
-            if expensive > 6:
+            if expensive > most_expensive:
                 continue
         stable, completions = mine.encode_with_unstable(text, disallowed_special=())
         want, others = theirs.encode_with_unstable(text, disallowed_special=())

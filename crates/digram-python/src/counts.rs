@@ -27,6 +27,7 @@ pub struct PieceCounts {
     split_engine: &'static str,
 }
 
+/// The lock is waited for without the interpreter's: who holds one of them never waits for the other.
 impl PieceCounts {
     fn read(&self) -> RwLockReadGuard<'_, count::PieceCounts> {
         self.counts.read().unwrap_or_else(PoisonError::into_inner)
@@ -73,11 +74,12 @@ impl PieceCounts {
 
     /// Adds counts of pieces that were cut before.
     fn add_counts(&self, py: Python<'_>, pieces: Vec<Bound<'_, PyBytes>>, counts: Vec<u64>) -> PyResult<()> {
-        let mut all = self.write();
-        for (piece, n) in pieces.iter().zip(counts) {
-            all.add_cut(piece.as_bytes(), n).map_err(|error| exception(py, error, None))?;
-        }
-        Ok(())
+        let pieces: Vec<(&[u8], u64)> = pieces.iter().map(|piece| piece.as_bytes()).zip(counts).collect();
+        let result = py.detach(|| {
+            let mut all = self.write();
+            pieces.iter().try_for_each(|&(piece, n)| all.add_cut(piece, n))
+        });
+        result.map_err(|error| exception(py, error, None))
     }
 
     /// Adds all counts of `other`; its new pieces come after the ones here. After Ctrl-C a part of them is added.
@@ -95,14 +97,17 @@ impl PieceCounts {
 
     /// All pieces end to end, the end of each as flat u64, the count of each as flat u64; in order of first appearance.
     fn flat<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>) {
-        let all = self.read();
-        let mut bytes = Vec::with_capacity(all.distinct_bytes());
-        let (mut ends, mut counts) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
-        for (piece, n) in all.iter() {
-            bytes.extend_from_slice(piece);
-            ends.push(bytes.len() as u64);
-            counts.push(n);
-        }
+        let (bytes, ends, counts) = py.detach(|| {
+            let all = self.read();
+            let mut bytes = Vec::with_capacity(all.distinct_bytes());
+            let (mut ends, mut counts) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
+            for (piece, n) in all.iter() {
+                bytes.extend_from_slice(piece);
+                ends.push(bytes.len() as u64);
+                counts.push(n);
+            }
+            (bytes, ends, counts)
+        });
         (PyBytes::new(py, &bytes), flat(py, &ends), flat(py, &counts))
     }
 

@@ -3,7 +3,7 @@
 use crate::errors::exception;
 use crate::ids::{flat, ids};
 use crate::run::{SHORT, interruptible, on_threads};
-use crate::text::{Text, texts};
+use crate::text::{BETWEEN_SIGNALS, Text, texts};
 use digram::encode::{self, Options};
 use digram::specials::SpecialMatcher;
 use digram::vocabulary::Triple;
@@ -244,7 +244,10 @@ impl Encoder {
         let batch = self.batch(texts, allowed, disallowed, threads, template)?;
         let lists = PyList::empty(py);
         let mut start = 0;
-        for end in batch.ends {
+        for (i, end) in batch.ends.into_iter().enumerate() {
+            if i.is_multiple_of(BETWEEN_SIGNALS) {
+                py.check_signals()?;
+            }
             lists.append(PyList::new(py, &batch.ids[start..end])?)?;
             start = end;
         }

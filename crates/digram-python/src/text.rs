@@ -4,6 +4,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
+/// Texts, or lists of ids, between two looks for Ctrl-C.
+pub const BETWEEN_SIGNALS: usize = 1 << 14;
+
 /// One text, kept alive by its Python object.
 pub enum Text<'py> {
     Str(Bound<'py, PyString>),
@@ -46,11 +49,13 @@ impl<'py> Text<'py> {
 
 /// The texts of a list, with a TypeError that names the index and the type.
 pub fn texts<'py>(list: &Bound<'py, PyList>, first: usize) -> PyResult<Vec<Text<'py>>> {
-    let text = |(i, object): (usize, Bound<'py, PyAny>)| match Text::new(&object)? {
-        Some(text) => Ok(text),
-        None => {
-            Err(PyTypeError::new_err(format!("item {} must be str or bytes, not {}", first + i, type_name(&object))))
+    let text = |(i, object): (usize, Bound<'py, PyAny>)| {
+        if i.is_multiple_of(BETWEEN_SIGNALS) {
+            list.py().check_signals()?;
         }
+        Text::new(&object)?.ok_or_else(|| {
+            PyTypeError::new_err(format!("item {} must be str or bytes, not {}", first + i, type_name(&object)))
+        })
     };
     list.iter().enumerate().map(text).collect()
 }

@@ -49,7 +49,7 @@ impl Encoder {
         options: Options,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Batch> {
-        let parts = self.for_each_run(documents, |run| {
+        let parts = self.for_each_run(documents, stop, |run| {
             let mut part = Batch::default();
             for document in run {
                 self.encode(document, options, &mut part.ids, stop).map_err(|error| (part.ends.len(), error))?;
@@ -79,7 +79,7 @@ impl Encoder {
         options: Options,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<u64>> {
-        let parts = self.for_each_run(documents, |run| {
+        let parts = self.for_each_run(documents, stop, |run| {
             let count = |(i, document): (usize, &&[u8])| self.count(document, options, stop).map_err(|e| (i, e));
             run.iter().enumerate().map(count).collect::<std::result::Result<Vec<_>, _>>()
         })?;
@@ -91,13 +91,16 @@ impl Encoder {
     fn for_each_run<'d, T: Send>(
         &self,
         documents: &'d [&'d [u8]],
+        stop: &(dyn Fn() -> bool + Sync),
         work: impl Fn(&'d [&'d [u8]]) -> std::result::Result<T, (usize, Error)> + Sync,
     ) -> Result<Vec<T>> {
         let runs = runs(documents);
+        // A document asks whether to stop when it is long; many short ones never would.
+        let work = |run| if stop() { Err((0, Error::Interrupted)) } else { work(run) };
         // A single run is done here: a caller with little to do need not be inside a pool.
         let results: Vec<_> = match runs[..] {
             [run] => vec![work(run)],
-            _ => runs.par_iter().map(|run| work(run)).collect(),
+            _ => runs.par_iter().map(|&run| work(run)).collect(),
         };
         let mut done = Vec::with_capacity(results.len());
         let mut before = 0;
@@ -112,5 +115,33 @@ impl Encoder {
             before += run.len();
         }
         Ok(done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::Splitter;
+    use crate::vocabulary::{Base, Vocabulary};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn many_short_documents_can_be_stopped() {
+        let vocabulary = Vocabulary::from_merges(&Base::bytes(), Vec::new(), &[], None).unwrap();
+        let encoder = Encoder::new(vocabulary, Splitter::none(), &[]).unwrap();
+        let documents = vec![&b"ab"[..]; 4 * RUN];
+        let asked = AtomicUsize::new(0);
+        let stop = || asked.fetch_add(1, Ordering::Relaxed) >= 2;
+        assert_eq!(encoder.encode_batch(&documents, Options::default(), &stop), Err(Error::Interrupted));
+        asked.store(0, Ordering::Relaxed);
+        assert_eq!(encoder.count_batch(&documents, Options::default(), &stop), Err(Error::Interrupted));
+    }
+
+    #[test]
+    fn one_document_is_one_run() {
+        let long = vec![b'a'; 3 * RUN];
+        assert_eq!(runs(&[&long]).len(), 1);
+        assert_eq!(runs(&[&long, b"b"]).len(), 2);
+        assert_eq!(runs(&[]).len(), 1);
     }
 }
