@@ -15,7 +15,8 @@
 
 use super::spans::Symbols;
 use super::{Encoder, Pieces};
-use crate::Result;
+use crate::error::Place;
+use crate::{Error, Result};
 
 /// The numbers of tokens of all beginnings of one text, taken as one piece. What they are made of is encoded as far as it
 /// is needed.
@@ -28,6 +29,8 @@ pub(super) struct Prefixes<'a> {
     /// Where the tokens of the first `known` bytes end.
     ends: Vec<usize>,
     known: usize,
+    /// What ends the text where it has a symbol without a token: no more of it can be encoded.
+    unknown: Option<Error>,
     /// Memory that is used again: ids and ends of a stretch.
     ids: Vec<u32>,
     stretch: Vec<usize>,
@@ -43,6 +46,7 @@ impl<'a> Prefixes<'a> {
             offset,
             ends: Vec::new(),
             known: 0,
+            unknown: None,
             ids: Vec::new(),
             stretch: Vec::new(),
             symbols: Symbols::default(),
@@ -51,6 +55,7 @@ impl<'a> Prefixes<'a> {
 
     /// The number of tokens of the first `end` bytes; between characters, where base symbols are characters.
     pub(super) fn count(&mut self, end: usize) -> Result<usize> {
+        self.encodable(end)?;
         if end == 0 || self.encoder.vocabulary.whole_piece(&self.text[..end]).is_some() {
             return Ok(usize::from(end > 0));
         }
@@ -80,18 +85,19 @@ impl<'a> Prefixes<'a> {
     /// The number of tokens of the whole text, if that is at most `most`.
     pub(super) fn at_most(&mut self, most: usize) -> Result<Option<usize>> {
         let longest = self.encoder.longest;
-        self.know(self.window(most))?;
+        self.know_some(self.window(most))?;
         loop {
-            if self.known == self.text.len() {
-                return Ok(Some(self.count(self.known)?).filter(|&count| count <= most));
-            }
             let after = if most == 0 { Some(0) } else { self.ends.get(most - 1).copied() };
             if let Some(after) = after.filter(|after| after.saturating_add(longest) <= self.known)
                 && self.all_above(after + 1..after + longest + 1, most)?
             {
                 return Ok(None);
             }
-            self.know(self.text.len().min(2 * self.known + 64))?;
+            if self.known == self.text.len() {
+                self.unknown.clone().map_or(Ok(()), Err)?;
+                return Ok(Some(self.count(self.known)?).filter(|&count| count <= most));
+            }
+            self.know_some(2 * self.known + 64)?;
         }
     }
 
@@ -108,9 +114,9 @@ impl<'a> Prefixes<'a> {
 
     /// About where the first `count` tokens end.
     pub(super) fn about(&mut self, count: usize) -> Result<usize> {
-        self.know(self.window(count))?;
+        self.know_some(self.window(count))?;
         while self.ends.len() < count && self.known < self.text.len() {
-            self.know(self.text.len().min(2 * self.known + 64))?;
+            self.know_some(2 * self.known + 64)?;
         }
         Ok(match count {
             0 => 0,
@@ -123,8 +129,25 @@ impl<'a> Prefixes<'a> {
         self.text.len().min(tokens.saturating_mul(4).saturating_add(self.encoder.longest.saturating_mul(2)))
     }
 
+    /// The error of the first symbol without a token, if it is among the first `end` bytes.
+    fn encodable(&self, end: usize) -> Result<()> {
+        match &self.unknown {
+            Some(error) if end > self.text.len() => Err(error.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Encodes at least the first `end` bytes, or all that can be encoded.
+    fn know_some(&mut self, end: usize) -> Result<()> {
+        match self.know(end.min(self.text.len())) {
+            Err(_) if self.unknown.is_some() => self.know(self.text.len()),
+            result => result,
+        }
+    }
+
     /// Encodes at least the first `end` bytes, which end between symbols or are soon to.
     fn know(&mut self, end: usize) -> Result<()> {
+        self.encodable(end)?;
         if end <= self.known {
             return Ok(());
         }
@@ -132,16 +155,23 @@ impl<'a> Prefixes<'a> {
         while !self.encoder.begins_symbol(self.text, more) {
             more += 1;
         }
-        self.known = match self.merge(0, more) {
-            // What cannot be encoded may stand behind what was asked for.
-            Err(_) if more > end && self.encoder.begins_symbol(self.text, end) => {
-                self.merge(0, end)?;
-                end
+        match self.merge(0, more) {
+            // It may stand behind what was asked for.
+            Err(
+                error @ (Error::UnknownCharacter { place: Place::Byte(at), .. }
+                | Error::UnknownByte { place: Place::Byte(at), .. }),
+            ) => {
+                self.text = &self.text[..at - self.offset];
+                self.unknown = Some(error);
+                self.know(end)
             }
-            result => result.map(|()| more)?,
-        };
-        std::mem::swap(&mut self.ends, &mut self.stretch);
-        Ok(())
+            result => {
+                result?;
+                std::mem::swap(&mut self.ends, &mut self.stretch);
+                self.known = more;
+                Ok(())
+            }
+        }
     }
 
     /// Merges the bytes `from..to`, without looking them up as a whole; where the tokens end is then in `stretch`.

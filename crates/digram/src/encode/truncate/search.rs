@@ -35,7 +35,7 @@ struct Stretch {
     parts: Vec<Counted>,
     /// The number of tokens of all of them.
     total: usize,
-    /// Whether all of the text has at most the limit.
+    /// Whether the text up to there has at most the limit, and no longer one has.
     fits: bool,
 }
 
@@ -93,8 +93,8 @@ impl<'a> Search<'a> {
                 Part::Token(_, range) => (range.clone(), None),
                 Part::Piece(piece, origin) => (origin.base..origin.base + piece.len(), Some(*piece)),
             };
+            // With as many as the limit before the cut, it is the end; otherwise the end is before it.
             if (stretch.total >= limit || !stretch.fits) && is_cut(start) {
-                stretch.fits = false;
                 return end_at(&mut stretch, start);
             }
             if stretch.fits && is_cut(start) {
@@ -154,10 +154,12 @@ impl<'a> Search<'a> {
             }
         }
         let start = start.clamp(stretch.from, stretch.to);
-        let (mut best, mut parts) = (None, Vec::new());
+        let (mut best, mut parts, mut endless) = (None, Vec::new(), None);
         for at in (start..=stretch.to).filter(|&at| is_between_characters(self.document, at)) {
             match self.count(stretch, at, &mut parts)? {
-                ENDLESS => break,
+                // It may be one of half a marker: then the whole of it ends soon.
+                ENDLESS if at - *endless.get_or_insert(at) > self.longest_marker() => break,
+                ENDLESS => {}
                 count if count > self.limit && self.is_over(&parts, at)? => break,
                 count if count > self.limit => {}
                 _ if self.may_end(at) => best = Some(at),
@@ -168,6 +170,10 @@ impl<'a> Search<'a> {
             Some(best) => Ok(best),
             None => self.downwards(stretch, start),
         }
+    }
+
+    fn longest_marker(&self) -> usize {
+        self.options.allowed.unwrap_or(&self.encoder.always).before.longest()
     }
 
     fn may_end(&self, at: usize) -> bool {
@@ -218,7 +224,13 @@ impl<'a> Search<'a> {
     /// Whether no longer text can fit, `at` being the end of one that does not.
     fn is_over(&mut self, parts: &[Counted], at: usize) -> Result<bool> {
         let limit = self.limit;
-        for part in parts.iter().filter(|part| part.piece && part.before < limit) {
+        // What stands before a marker stays as it is.
+        let marker = parts.iter().rposition(|part| !part.piece);
+        if marker.is_some_and(|marker| at - parts[marker].start < self.longest_marker()) {
+            return Ok(false); // it may be the beginning of a longer one
+        }
+        let open = marker.map_or(0, |marker| marker + 1);
+        for part in parts[open..].iter().filter(|part| part.before < limit) {
             if part.end < at && !self.encoder.splitter.may_change(self.document, part.end, at) {
                 continue;
             }

@@ -253,6 +253,27 @@ proptest! {
     }
 }
 
+/// A marker's characters need not be in the alphabet; what stands before it fits all the same.
+#[test]
+fn a_marker_of_other_characters() {
+    for split in SPLITS {
+        let encoder = of_characters(&[(0, 1)], split, Unknown::Error);
+        let options = Options { allowed: Some(encoder.all_specials()), ..Options::default() };
+        for text in ["a".repeat(70) + "<ab c>", "ab".repeat(100) + "<ab c>ab", " \n".repeat(60) + "<ab c> \n \n"] {
+            let count = encoder.count(text.as_bytes(), options, &|| false).unwrap() as usize;
+            for limit in (0..count + 2).step_by(3).chain(count - 4..count + 2) {
+                // The definition, where a beginning that holds half a marker cannot be encoded.
+                let fits = |&at: &usize| {
+                    encoder.count(&text.as_bytes()[..at], options, &|| false).is_ok_and(|count| count <= limit as u64)
+                };
+                let longest = (0..=text.len()).rev().find(fits);
+                let found = encoder.truncate(text.as_bytes(), limit, options, &|| false);
+                assert_eq!(found.ok(), longest, "{limit} of {text:?} by {split:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_piece_that_is_a_token_is_one() {
     let mut tokens: Vec<(Vec<u8>, u32)> = (0..=255).map(|byte| (vec![byte], byte.into())).collect();
