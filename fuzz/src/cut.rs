@@ -51,10 +51,10 @@ pub fn cut(data: &[u8]) {
         (Err(Error::Backtracking { .. }), _) => return,
         (truncated, longest) => panic!("{truncated:?}, but by definition {longest:?}"),
     }
-    check_chunks(&encoder, &document, limit, overlap, options);
+    check_chunks(&encoder, &document, limit, overlap, options, plain);
 }
 
-fn check_chunks(encoder: &Encoder, document: &[u8], limit: usize, overlap: usize, options: Options) {
+fn check_chunks(encoder: &Encoder, document: &[u8], limit: usize, overlap: usize, options: Options, plain: bool) {
     let (mut start, mut reached) = (0, 0);
     loop {
         let chunks = match encoder.chunks(document, start, limit, overlap, options, &|| false) {
@@ -64,6 +64,8 @@ fn check_chunks(encoder: &Encoder, document: &[u8], limit: usize, overlap: usize
             }
             // Of a part alone that holds what no token is for, or takes a pattern more steps than the whole.
             Err(Error::Argument(_) | Error::Backtracking { .. }) => return,
+            // What is put in front of a part may have no token.
+            Err(Error::UnknownCharacter { .. } | Error::UnknownByte { .. }) if !plain => return,
             Err(error) => panic!("{error}, though the whole was encoded"),
         };
         if chunks.is_empty() {
