@@ -138,8 +138,7 @@ impl Encoder {
                 added_by_id.entry(token.id).or_insert_with(|| text.into_owned());
             }
         }
-        // A symbol that stands in for a character stands for up to four bytes.
-        let longest = usize::try_from(vocabulary.longest_token()).unwrap_or(usize::MAX).max(4);
+        let longest = usize::try_from(vocabulary.most_bytes()).unwrap_or(usize::MAX);
         Ok(Self { vocabulary, splitter, around, specials: by_marker, added_by_id, always, all, longest })
     }
 

@@ -124,10 +124,13 @@ impl Vocabulary {
         fallback.token.is_some() && bytes < 256 && (fallback.fuse || bytes > 0)
     }
 
-    /// The bytes that the longest token is made of, special ones aside.
-    pub(crate) fn longest_token(&self) -> u64 {
+    /// The most bytes of text that one token stands for, special ones aside.
+    pub(crate) fn most_bytes(&self) -> u64 {
         let ids = (0..self.tokens.len() as u32).filter(|&id| !self.tokens.is_special(id));
-        ids.map(|id| self.tokens.length(id)).max().unwrap_or(0)
+        let longest = ids.map(|id| self.tokens.length(id)).max().unwrap_or(0);
+        // The unknown token may merge like any other, and each that a token is made of stands for a character.
+        let each = if self.symbols.fallback().token.is_some() { 4 } else { 1 };
+        longest.saturating_mul(each).max(4)
     }
 
     /// Whether the base symbols are bytes.
