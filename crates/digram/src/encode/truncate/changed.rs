@@ -57,26 +57,46 @@ impl Search<'_> {
             let pieces: Vec<&[u8]> = parts.iter().map(|known| known.piece.as_deref().unwrap_or(&[])).collect();
             let counts = pieces.iter().map(|piece| Prefixes::new(self.encoder, piece, 0, self.stop)).collect();
             let mut trial = Trial { search: self, text, parts: &parts, counts };
-            let (mut best, mut at) = (None, start);
-            while at <= end && at - best.unwrap_or(start) <= reach {
+            let mut best = self.near(text, start, reach, &mut trial)?;
+            let mut at = best + 1;
+            while at <= end && at - best <= reach {
                 if self.may_end(text, at) && trial.fits(at)? {
-                    best = Some(at);
+                    best = at;
                 }
                 at += 1;
             }
-            if at > end && end < document.len() {
-                continue;
-            }
-            if let Some(best) = best {
+            if at <= end || end == document.len() {
                 return Ok(best);
             }
-            for at in (1..start).rev() {
-                if self.may_end(text, at) && trial.fits(at)? {
-                    return Ok(at);
-                }
-            }
-            return Ok(0);
         }
+    }
+
+    /// The end of a beginning that fits, while none does that is about `reach` longer; looked for from byte `start` on in
+    /// steps that double and halve, since a text whose marks change places tells little of where its tokens end.
+    fn near(&self, text: &[u8], start: usize, reach: usize, trial: &mut Trial) -> Result<usize> {
+        let mut fits = |at: usize| Ok::<bool, Error>(at == 0 || (self.may_end(text, at) && trial.fits(at)?));
+        let before = |mut at: usize| {
+            while !is_between_characters(text, at) {
+                at -= 1;
+            }
+            at
+        };
+        let (mut best, mut step) = (before(start), reach);
+        while !fits(best)? {
+            best = before(start.saturating_sub(step));
+            step *= 2;
+        }
+        while step >= reach {
+            let next = before(text.len().min(best + step));
+            match next > best && fits(next)? {
+                true => {
+                    best = next;
+                    step *= 2;
+                }
+                false => step /= 2,
+            }
+        }
+        Ok(best)
     }
 
     fn may_end(&self, text: &[u8], at: usize) -> bool {
