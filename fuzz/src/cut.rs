@@ -7,7 +7,6 @@ use arbitrary::Unstructured;
 use digram::Error;
 use digram::encode::{Encoder, Options};
 use digram::error::Place;
-use digram::specials::SpecialMatcher;
 
 /// Any document under any vocabulary, cut to any number of tokens.
 pub fn cut(data: &[u8]) {
@@ -24,14 +23,8 @@ pub fn cut(data: &[u8]) {
     let overlap = up_to(&mut u, 20);
     let document = document(u, 90);
 
-    let allowed: Vec<&str> = choices.allowed.iter().map(String::as_str).collect();
-    let allowed = encoder.some_specials(&allowed).expect("they are special tokens");
-    let disallowed = SpecialMatcher::new(&choices.disallowed).expect("no marker is empty");
-    let options = Options {
-        allowed: choices.allow.then_some(&allowed),
-        disallowed: (!choices.disallowed.is_empty()).then_some(&disallowed),
-        template: choices.template,
-    };
+    let sets = choices.sets(&encoder);
+    let options = choices.options(&sets);
     let count = |text: &[u8]| encoder.count(text, options, &|| false);
     let fits = encoder.fits(&document, limit, options, &|| false);
     let truncated = encoder.truncate(&document, limit, options, &|| false);

@@ -6,7 +6,7 @@ use crate::split::{SCANNED, pattern, step};
 use crate::vocabulary::{Case, case};
 use arbitrary::Unstructured;
 use digram::Error;
-use digram::encode::{AddedToken, Around, Batch, Encoder, EncoderStream, Options};
+use digram::encode::{AddedToken, Allowed, Around, Batch, Encoder, EncoderStream, Options};
 use digram::error::Place;
 use digram::normalize::{self, Normalizer};
 use digram::specials::SpecialMatcher;
@@ -31,14 +31,8 @@ pub fn encode(data: &[u8]) {
     let repeat = if once_in(&mut u, 24) { 70 } else { 1 };
     let document = document(u, 600).repeat(repeat);
 
-    let allowed: Vec<&str> = choices.allowed.iter().map(String::as_str).collect();
-    let allowed = encoder.some_specials(&allowed).expect("they are special tokens");
-    let disallowed = SpecialMatcher::new(&choices.disallowed).expect("no marker is empty");
-    let options = Options {
-        allowed: choices.allow.then_some(&allowed),
-        disallowed: (!choices.disallowed.is_empty()).then_some(&disallowed),
-        template: choices.template,
-    };
+    let sets = choices.sets(&encoder);
+    let options = choices.options(&sets);
     let found = ids(&encoder, &document, options);
     if plain {
         let mut markers: Vec<(String, u32)> = added.iter().map(|token| (token.text.clone(), token.id)).collect();
@@ -61,6 +55,24 @@ pub struct Choices {
     pub allowed: Vec<String>,
     pub disallowed: Vec<String>,
     pub template: bool,
+}
+
+impl Choices {
+    /// What finds the special tokens that are allowed, and the markers that are not.
+    pub fn sets(&self, encoder: &Encoder) -> (Allowed, SpecialMatcher) {
+        let allowed: Vec<&str> = self.allowed.iter().map(String::as_str).collect();
+        let allowed = encoder.some_specials(&allowed).expect("they are special tokens");
+        (allowed, SpecialMatcher::new(&self.disallowed).expect("no marker is empty"))
+    }
+
+    /// The options of the call.
+    pub fn options<'a>(&self, (allowed, disallowed): &'a (Allowed, SpecialMatcher)) -> Options<'a> {
+        Options {
+            allowed: self.allow.then_some(allowed),
+            disallowed: (!self.disallowed.is_empty()).then_some(disallowed),
+            template: self.template,
+        }
+    }
 }
 
 /// What a call is to say of the special tokens of a case, and a marker more.
@@ -224,10 +236,8 @@ fn check_ids(
     }
     let expected: Vec<u32> = tokens.iter().map(|token| token.0).collect();
     assert_eq!(found.as_ref(), Ok(&expected));
-    let allowed: Vec<&str> = choices.allowed.iter().map(String::as_str).collect();
-    let allowed = encoder.some_specials(&allowed).expect("they are special tokens");
-    let allowed = choices.allow.then_some(&allowed);
-    let options = Options { allowed, disallowed: None, template: choices.template };
+    let sets = choices.sets(encoder);
+    let options = Options { disallowed: None, ..choices.options(&sets) };
     let spanned = encoder.encode_with_spans(document, options, &|| false).expect("it was encoded");
     assert_eq!(spanned.spans, widened(&tokens));
     // Decoding joins what the tokens spell.

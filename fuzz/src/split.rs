@@ -1,10 +1,17 @@
 //! Splitting: the pieces are the document, whatever it holds and whatever the pattern.
 
+#[path = "../../crates/digram/tests/support/matches.rs"]
+mod matches;
+#[path = "../../crates/digram/tests/support/pieces.rs"]
+mod pieces;
+
 use crate::input::{document, once_in, one_of, text, up_to};
 use arbitrary::Unstructured;
 use digram::Error;
 use digram::split::{Behaviour, CL100K, CL100K_CLASSIC, Find, GPT2, GPT2_TIKTOKEN, O200K, QWEN2, Splitter, Step};
 use fancy_regex::{Regex, RegexBuilder};
+use matches::{by_find_iter, unlimited};
+use pieces::pieces;
 use std::ops::Range;
 
 /// Every spelling that has a scanner.
@@ -13,7 +20,7 @@ pub const SCANNED: [&str; 6] = [GPT2, GPT2_TIKTOKEN, CL100K, CL100K_CLASSIC, QWE
 thread_local! {
     /// Each scanner, and the regex of the same pattern.
     static PAIRS: Vec<(Splitter, Regex)> =
-        SCANNED.iter().map(|pattern| (Splitter::new(pattern).unwrap(), regex(pattern, usize::MAX).unwrap())).collect();
+        SCANNED.iter().map(|pattern| (Splitter::new(pattern).unwrap(), unlimited(pattern))).collect();
 }
 
 fn regex(pattern: &str, limit: usize) -> Option<Regex> {
@@ -44,19 +51,6 @@ pub fn split(data: &[u8]) {
     }
 }
 
-/// The pieces, checked to be the document: none empty, no byte lost or twice.
-fn pieces(splitter: &Splitter, document: &[u8]) -> digram::Result<Vec<Range<usize>>> {
-    let (mut pieces, mut at) = (Vec::new(), 0);
-    splitter.for_each_piece(document, |piece| {
-        assert!(piece.start == at && piece.end > at, "{piece:?} after byte {at}");
-        at = piece.end;
-        pieces.push(piece);
-        Ok(())
-    })?;
-    assert_eq!(at, document.len());
-    Ok(pieces)
-}
-
 /// Well-formed text and what lies between, byte by byte: whether it is text, and where.
 fn stretches(document: &[u8]) -> Vec<(bool, Range<usize>)> {
     let mut stretches: Vec<(bool, Range<usize>)> = Vec::new();
@@ -83,22 +77,8 @@ fn by_regex(regex: &Regex, document: &[u8]) -> Option<Vec<Range<usize>>> {
             continue;
         }
         let text = std::str::from_utf8(&document[stretch.clone()]).expect("it is text");
-        let mut done = stretch.start;
-        for found in regex.find_iter(text) {
-            let found = found.ok()?.range();
-            let found = stretch.start + found.start..stretch.start + found.end;
-            if found.is_empty() {
-                continue;
-            }
-            if found.start > done {
-                pieces.push(done..found.start);
-            }
-            done = found.end;
-            pieces.push(found);
-        }
-        if done < stretch.end {
-            pieces.push(done..stretch.end);
-        }
+        let found = by_find_iter(regex, text)?.into_iter();
+        pieces.extend(found.map(|piece| stretch.start + piece.start..stretch.start + piece.end));
     }
     Some(pieces)
 }

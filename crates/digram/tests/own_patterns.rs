@@ -1,12 +1,14 @@
 //! Splitting by patterns of one's own: no byte lost, no panic, errors that say where, linear time.
 
+#[path = "support/matches.rs"]
+mod matches;
 mod support;
 
 use digram::Error;
 use digram::split::{GPT2_TIKTOKEN, NAMED, Splitter};
+use matches::{by_find_iter, unlimited};
 use proptest::prelude::*;
 use std::cell::Cell;
-use std::ops::Range;
 use std::time::{Duration, Instant};
 use support::{pieces, strings};
 
@@ -166,23 +168,6 @@ fn hostile_texts_take_linear_time() {
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
 
-/// The pieces by the regex crate's own iterator over matches.
-fn by_find_iter(pattern: &str, text: &str) -> Vec<Range<usize>> {
-    let regex = fancy_regex::RegexBuilder::new(pattern).backtrack_limit(usize::MAX).build().unwrap();
-    let (mut pieces, mut done) = (Vec::new(), 0);
-    for found in regex.find_iter(text).map(|m| m.unwrap().range()).filter(|m| !m.is_empty()) {
-        if found.start > done {
-            pieces.push(done..found.start);
-        }
-        done = found.end;
-        pieces.push(found);
-    }
-    if done < text.len() {
-        pieces.push(done..text.len());
-    }
-    pieces
-}
-
 /// Runs of characters, so many characters in all.
 fn random_runs(characters: &str, longest: u32, total: usize, seed: u64) -> String {
     let characters: Vec<char> = characters.chars().collect();
@@ -222,7 +207,7 @@ fn long_texts_are_cut_as_by_backtracking() {
             let splitter = Splitter::new(pattern).unwrap();
             assert_eq!(splitter.engine(), "automaton");
             let found = pieces(&splitter, text.as_bytes()).unwrap();
-            let expected = by_find_iter(pattern, &text);
+            let expected = by_find_iter(&unlimited(pattern), &text).unwrap();
             if let Some(at) = found.iter().zip(&expected).position(|(a, b)| a != b) {
                 panic!("{pattern}: piece {at} is {:?}, not {:?}", found[at], expected[at]);
             }
@@ -251,7 +236,7 @@ fn named_patterns_on_automata_cut_as_their_scanners() {
 fn one_splitter_serves_many_threads() {
     let splitter = Splitter::new(NUMBERS).unwrap();
     let texts: Vec<String> = (0..12).map(|seed| random_runs("1a", 40, 50_000, seed)).collect();
-    let expected: Vec<_> = texts.iter().map(|text| by_find_iter(NUMBERS, text)).collect();
+    let expected: Vec<_> = texts.iter().map(|text| by_find_iter(&unlimited(NUMBERS), text).unwrap()).collect();
     std::thread::scope(|scope| {
         for (text, expected) in texts.iter().zip(&expected) {
             let splitter = &splitter;

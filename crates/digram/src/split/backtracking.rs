@@ -191,26 +191,14 @@ fn reason(error: &fancy_regex::Error) -> String {
 }
 
 #[cfg(test)]
+#[path = "../../tests/support/matches.rs"]
+mod matches;
+
+#[cfg(test)]
 mod tests {
     use super::super::general::General;
+    use super::matches::{by_find_iter, unlimited};
     use super::*;
-
-    /// The pieces by the regex crate's own iterator over matches.
-    fn by_find_iter(pattern: &str, text: &str) -> Vec<Range<usize>> {
-        let regex = fancy_regex::RegexBuilder::new(pattern).backtrack_limit(usize::MAX).build().unwrap();
-        let (mut pieces, mut done) = (Vec::new(), 0);
-        for found in regex.find_iter(text).map(|m| m.unwrap().range()).filter(|m| !m.is_empty()) {
-            if found.start > done {
-                pieces.push(done..found.start);
-            }
-            done = found.end;
-            pieces.push(found);
-        }
-        if done < text.len() {
-            pieces.push(done..text.len());
-        }
-        pieces
-    }
 
     fn pieces(pattern: &str, text: &str) -> Result<Vec<Range<usize>>> {
         let mut pieces = Vec::new();
@@ -260,7 +248,7 @@ mod tests {
             (r"(\w)\1", "abcdefghij".repeat(100) + "jj"),
             (r"(?<=\w)(?!\w)", "ab cd ".repeat(200)),
         ] {
-            assert_eq!(pieces(pattern, &text).unwrap(), by_find_iter(pattern, &text), "{pattern}");
+            assert_eq!(pieces(pattern, &text).unwrap(), by_find_iter(&unlimited(pattern), &text).unwrap(), "{pattern}");
         }
     }
 

@@ -1,21 +1,9 @@
 //! What the tests of splitting share.
 
-use digram::Result;
-use digram::split::Splitter;
-use std::ops::Range;
+mod pieces;
 
-/// The pieces of `document`, checked to be its bytes, none lost, none twice, none of them empty.
-pub fn pieces(splitter: &Splitter, document: &[u8]) -> Result<Vec<Range<usize>>> {
-    let (mut pieces, mut at) = (Vec::new(), 0);
-    splitter.for_each_piece(document, |piece| {
-        assert!(piece.start == at && piece.end > at, "{piece:?} after byte {at}");
-        at = piece.end;
-        pieces.push(piece);
-        Ok(())
-    })?;
-    assert_eq!(at, document.len());
-    Ok(pieces)
-}
+use digram::split::Splitter;
+pub use pieces::pieces;
 
 /// The pieces of a text, as text.
 pub fn strings<'a>(splitter: &Splitter, text: &'a str) -> Vec<&'a str> {
