@@ -174,7 +174,7 @@ def truncate(
     allowed: Allowed | None = None,
     disallowed: Markers | None = None,
     template: bool = False,
-) -> tuple[_Text, bool]: ...
+) -> _Text: ...
 def chunks(
     encoder: Encoder,
     text: _Text,

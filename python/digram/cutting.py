@@ -22,7 +22,7 @@ from digram._text import whole_characters
 if TYPE_CHECKING:
     from digram.streaming import StreamEncoder
 
-__all__ = ["Cutting"]
+__all__ = ["Cutting", "Specials"]
 
 Specials = Collection[str] | Literal["all"]
 Text = TypeVar("Text", str, bytes)
@@ -83,7 +83,7 @@ class Cutting:
         """
         max_tokens = _checked("max_tokens", max_tokens, 0)
         specials = self._specials(allowed_special, disallowed_special)
-        return _native.truncate(self._encoder, text, max_tokens, *specials, add_special_tokens)[0]
+        return _native.truncate(self._encoder, text, max_tokens, *specials, add_special_tokens)
 
     def chunks(
         self,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from digram import _decoding, _native, _optional, _threads
 from digram._text import character_places, whole_characters
-from digram.cutting import Cutting
+from digram.cutting import Cutting, Specials
 from digram.definition import AddedToken, Alphabet, Definition, Found, special_ids
 from digram.errors import UnknownTokenError, VocabularyError
 from digram.patterns import checked
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Text", "Tokenizer", "from_token_list"]
 
 Text = str | bytes
-Specials = Collection[str] | Literal["all"]
 _NativeSpecials = tuple[_native.Allowed | None, _native.Markers | None]
 
 # How many pairs of `allowed_special` and `disallowed_special` a tokenizer keeps ready, with the automata for them.

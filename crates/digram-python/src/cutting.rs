@@ -23,7 +23,7 @@ pub fn fits(
     encoder.get().on_text(&Text::of(text)?, text.py(), work)
 }
 
-/// The longest beginning of a text that has at most `limit` ids, and whether that is all of it.
+/// The longest beginning of a text that has at most `limit` ids.
 #[pyfunction]
 #[pyo3(signature = (encoder, text, limit, allowed=None, disallowed=None, template=false))]
 pub fn truncate<'py>(
@@ -33,14 +33,14 @@ pub fn truncate<'py>(
     allowed: Option<&Bound<'py, Allowed>>,
     disallowed: Option<&Bound<'py, Markers>>,
     template: bool,
-) -> PyResult<(Bound<'py, PyAny>, bool)> {
+) -> PyResult<Bound<'py, PyAny>> {
     let (text, py) = (Text::of(text)?, text.py());
     let options = options(allowed, disallowed, template);
     let work = |encoder: &digram::encode::Encoder, document: &[u8], stop: &dyn Fn() -> bool| {
         encoder.truncate(document, limit, options, stop)
     };
     let end = encoder.get().on_text(&text, py, work)?;
-    Ok((part(py, &text, 0..end)?, end == text.bytes().len()))
+    part(py, &text, 0..end)
 }
 
 /// Some chunks of a text from byte `start` on, and where the next ones begin; none at its end.

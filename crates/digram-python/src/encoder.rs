@@ -92,7 +92,7 @@ impl Encoder {
         let documents: Vec<&[u8]> = texts.iter().map(Text::bytes).collect();
         let bytes: usize = documents.iter().map(|document| encode::work_of(document)).sum();
         // A single text is one run however long it is: no thread would help.
-        let least = if documents.len() == 1 { SHORT.max(encode::RUN) } else { encode::RUN };
+        let least = if documents.len() == 1 { SHORT } else { encode::RUN };
         let result = if bytes < self.short(least) {
             py.detach(|| work(&self.0, &documents, &AtomicBool::new(false)))
         } else {

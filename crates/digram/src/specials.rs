@@ -1,5 +1,6 @@
 //! Special tokens: finding their markers in a document and cutting them out.
 
+use crate::error::Place;
 use crate::{Error, Result};
 use aho_corasick::{AhoCorasick, Input, MatchKind};
 use daachorse::{DoubleArrayAhoCorasick, DoubleArrayAhoCorasickBuilder};
@@ -18,6 +19,12 @@ pub struct SpecialMatcher {
     sorted: Arc<[Box<[u8]>]>,
     /// The length of the longest one, in bytes.
     longest: usize,
+}
+
+/// The error for a marker that stands at `place` where it must not.
+pub(crate) fn disallowed(document: &[u8], place: Range<usize>) -> Error {
+    let marker = String::from_utf8_lossy(&document[place.clone()]).into_owned();
+    Error::DisallowedSpecial { marker, place: Place::Byte(place.start) }
 }
 
 /// More markers than this go to the automaton for many.
@@ -121,6 +128,11 @@ impl SpecialMatcher {
         }
         let (range, found) = automaton.find(document, from)?;
         Some((range, self.which[found]))
+    }
+
+    /// [`Error::DisallowedSpecial`] where a marker is in `document`.
+    pub fn refuse(&self, document: &[u8]) -> Result<()> {
+        self.find(document, 0).map_or(Ok(()), |(place, _)| Err(disallowed(document, place)))
     }
 
     /// The length of the longest marker in bytes.

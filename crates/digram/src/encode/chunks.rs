@@ -1,7 +1,6 @@
 //! A text in parts of at most so many tokens, each of which is a text by itself.
 
-use super::prefix::is_between_characters;
-use super::truncate::refuse;
+use super::prefix::next_between_characters;
 use super::{Encoder, Options};
 use crate::error::Place;
 use crate::{Error, Result};
@@ -39,7 +38,7 @@ impl Encoder {
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<Chunk>> {
         if start == 0 {
-            refuse(document, options)?;
+            options.refuse(document)?;
         }
         let options = Options { disallowed: None, ..options };
         let end_of = |start: usize| {
@@ -83,12 +82,7 @@ impl Encoder {
         let options = Options { template: false, ..options };
         let spans = self.encode_with_spans(text, options, stop)?.spans;
         let last = &spans[spans.len().saturating_sub(count)..];
-        let mut begins: Vec<usize> = last.iter().map(|span| span.start).collect();
-        for begin in &mut begins {
-            while !is_between_characters(text, *begin) {
-                *begin += 1;
-            }
-        }
+        let mut begins: Vec<usize> = last.iter().map(|span| next_between_characters(text, span.start)).collect();
         begins.dedup();
         begins.retain(|&begin| begin < text.len());
         Ok(begins)
@@ -96,10 +90,7 @@ impl Encoder {
 }
 
 fn too_much(document: &[u8], at: usize, limit: usize) -> Error {
-    let mut end = at + 1;
-    while !is_between_characters(document, end) {
-        end += 1;
-    }
+    let end = next_between_characters(document, at + 1);
     let symbol = String::from_utf8_lossy(&document[at..end]).into_owned();
     Error::Indivisible { symbol, place: Place::Byte(at), limit }
 }

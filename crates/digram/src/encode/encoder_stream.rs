@@ -7,6 +7,7 @@
 
 use super::{Allowed, Encoder, Options};
 use crate::error::Place;
+use crate::specials::disallowed;
 use crate::{Error, Result};
 
 /// Encodes a text as it comes. It belongs to the encoder that made it.
@@ -121,8 +122,7 @@ impl Encoder {
 
     /// Whether a text may be settled before its end.
     fn settles(&self, allowed: &Allowed) -> bool {
-        let changes = self.splitter.changes_text() || self.around.byte_characters || !allowed.is_plain();
-        !changes && self.around.normalizer.composes_only()
+        self.keeps_normal_text(allowed) && self.around.normalizer.composes_only()
     }
 
     /// Options for a part of a text: the template goes around the whole.
@@ -138,8 +138,7 @@ impl Encoder {
         if let Some(markers) = options.disallowed {
             refused_from = markers.may_begin(held, looked);
             if let Some((place, _)) = markers.find(held, looked).filter(|found| found.0.start < refused_from) {
-                let marker = String::from_utf8_lossy(&held[place.clone()]).into_owned();
-                return Err(Error::DisallowedSpecial { marker, place: Place::Byte(place.start) });
+                return Err(disallowed(held, place));
             }
         }
         if !self.settles(allowed) {

@@ -76,6 +76,13 @@ pub struct Options<'a> {
     pub template: bool,
 }
 
+impl Options<'_> {
+    /// `DisallowedSpecial` where a marker that is an error is in the text.
+    fn refuse(&self, document: &[u8]) -> Result<()> {
+        self.disallowed.map_or(Ok(()), |markers| markers.refuse(document))
+    }
+}
+
 /// How many bytes of pieces are encoded between two looks at whether to stop.
 const BETWEEN_STOPS: usize = 1 << 20;
 
@@ -204,10 +211,7 @@ impl Encoder {
     /// As [`Self::encode`].
     pub fn count(&self, document: &[u8], options: Options, stop: &dyn Fn() -> bool) -> Result<u64> {
         let mut pieces = Pieces::new(self, stop);
-        let (mut count, mut ids) = (0, Vec::new());
-        if options.template {
-            count += (self.around.template.0.len() + self.around.template.1.len()) as u64;
-        }
+        let (mut count, mut ids) = (self.template_length(options) as u64, Vec::new());
         self.for_each_part(document, options, false, stop, &mut |part| {
             match part {
                 Part::Token(..) => count += 1,
@@ -232,10 +236,7 @@ impl Encoder {
         stop: &dyn Fn() -> bool,
         each: &mut dyn FnMut(Part) -> Result<()>,
     ) -> Result<()> {
-        if let Some((place, _)) = options.disallowed.and_then(|markers| markers.find(document, 0)) {
-            let marker = String::from_utf8_lossy(&document[place.clone()]).into_owned();
-            return Err(Error::DisallowedSpecial { marker, place: Place::Byte(place.start) });
-        }
+        options.refuse(document)?;
         let allowed = options.allowed.unwrap_or(&self.always);
         if !self.keeps_text(allowed) {
             return self.for_each_part_of_changed(document, allowed, tracked, stop, each);
@@ -251,6 +252,17 @@ impl Encoder {
             each(Part::Token(id, place))?;
         }
         self.splitter.for_each_piece_within(document, done..document.len(), stop, |p| each_piece(each, p))
+    }
+
+    /// The number of ids that go around every text.
+    fn template_length(&self, options: Options) -> usize {
+        let (before, after) = &self.around.template;
+        if options.template { before.len() + after.len() } else { 0 }
+    }
+
+    /// Whether pieces are stretches of the document once it is normalised, and markers are cut out of it before.
+    fn keeps_normal_text(&self, allowed: &Allowed) -> bool {
+        allowed.is_plain() && !self.splitter.changes_text() && !self.around.byte_characters
     }
 
     /// Whether pieces are stretches of the document, as it is.

@@ -193,6 +193,14 @@ impl Encoder {
     }
 }
 
+/// The first place at or after byte `at` that is not inside a well-formed character.
+pub(super) fn next_between_characters(text: &[u8], mut at: usize) -> usize {
+    while !is_between_characters(text, at) {
+        at += 1;
+    }
+    at
+}
+
 /// Whether byte `at` is not inside a well-formed character.
 pub(super) fn is_between_characters(text: &[u8], at: usize) -> bool {
     if text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80) {

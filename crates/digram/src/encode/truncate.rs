@@ -19,9 +19,9 @@
 mod changed;
 mod search;
 
-use super::prefix::{Prefixes, is_between_characters};
+use super::added::Matcher;
+use super::prefix::{Prefixes, is_between_characters, next_between_characters};
 use super::{Allowed, Encoder, Options, Part, Pieces};
-use crate::error::Place;
 use crate::{Error, Result};
 use search::Search;
 
@@ -34,7 +34,7 @@ impl Encoder {
     /// # Errors
     /// As [`Self::encode`], for what was looked at.
     pub fn fits(&self, document: &[u8], limit: usize, options: Options, stop: &dyn Fn() -> bool) -> Result<bool> {
-        refuse(document, options)?;
+        options.refuse(document)?;
         let Some(limit) = limit.checked_sub(self.template_length(options)) else {
             return Ok(false);
         };
@@ -73,7 +73,7 @@ impl Encoder {
     /// # Errors
     /// As [`Self::encode`], for what was looked at; `Argument` where the template alone has more ids.
     pub fn truncate(&self, document: &[u8], limit: usize, options: Options, stop: &dyn Fn() -> bool) -> Result<usize> {
-        refuse(document, options)?;
+        options.refuse(document)?;
         self.longest_beginning(document, limit, options, false, stop)
     }
 
@@ -95,10 +95,8 @@ impl Encoder {
         let options = of_text(options);
         let allowed = options.allowed.unwrap_or(&self.always);
         // Where tokens are made of the text as it is, no longer one has so few.
-        let mut end = document.len().min(self.most_bytes(allowed).saturating_mul(limit + 1));
-        while !is_between_characters(document, end) {
-            end += 1;
-        }
+        let most = self.most_bytes(allowed).saturating_mul(limit + 1);
+        let end = next_between_characters(document, document.len().min(most));
         match self.is_local(allowed, &document[..end]) {
             true if limit == 0 => Ok(0),
             true => Search::new(self, &document[..end], limit, options, whole, stop).longest(),
@@ -106,16 +104,12 @@ impl Encoder {
         }
     }
 
-    fn template_length(&self, options: Options) -> usize {
-        let (before, after) = &self.around.template;
-        if options.template { before.len() + after.len() } else { 0 }
-    }
-
     /// Whether tokens are made of the text as it is, and never of more bytes than `most_bytes`.
     fn is_local(&self, allowed: &Allowed, document: &[u8]) -> bool {
-        let changes = self.splitter.changes_text() || self.splitter.removes_text() || self.around.byte_characters;
-        let keeps = allowed.is_plain() && !changes && !self.vocabulary.unknown_waits();
-        keeps && self.around.normalizer.keeps(document)
+        self.keeps_normal_text(allowed)
+            && !self.splitter.removes_text()
+            && !self.vocabulary.unknown_waits()
+            && self.around.normalizer.keeps(document)
     }
 
     /// The most bytes that one id stands for.
@@ -123,11 +117,14 @@ impl Encoder {
         self.longest.max(allowed.before.longest())
     }
 
-    /// Whether an allowed marker has byte `at` inside.
-    fn is_in_marker(&self, text: &[u8], at: usize, options: Options) -> bool {
+    /// Whether a beginning may end at byte `at`: between characters, and, if markers are to stay `whole`, in none that is
+    /// allowed. Of the text from byte `from` on, which is in no marker either.
+    fn may_end(&self, text: &[u8], from: usize, at: usize, whole: bool, options: Options) -> bool {
         let allowed = options.allowed.unwrap_or(&self.always);
-        [&allowed.before, &allowed.after].into_iter().any(|markers| {
-            let mut from = 0;
+        let inside = |markers: &Matcher| {
+            // No marker that has it inside ends farther on.
+            let text = &text[..text.len().min(at.saturating_add(markers.longest()))];
+            let mut from = from;
             while let Some((found, _)) = markers.find(text, from).filter(|found| found.0.start < at) {
                 if at < found.end {
                     return true;
@@ -135,18 +132,8 @@ impl Encoder {
                 from = found.end;
             }
             false
-        })
-    }
-}
-
-/// [`Error::DisallowedSpecial`] where a refused marker is in the text.
-pub(super) fn refuse(document: &[u8], options: Options) -> Result<()> {
-    match options.disallowed.and_then(|markers| markers.find(document, 0)) {
-        None => Ok(()),
-        Some((place, _)) => {
-            let marker = String::from_utf8_lossy(&document[place.clone()]).into_owned();
-            Err(Error::DisallowedSpecial { marker, place: Place::Byte(place.start) })
-        }
+        };
+        is_between_characters(text, at) && !(whole && (inside(&allowed.before) || inside(&allowed.after)))
     }
 }
 

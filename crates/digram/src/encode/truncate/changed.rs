@@ -4,7 +4,7 @@
 //! pieces of the whole are counted once, and of each beginning only the last ones, by [`Prefixes`] where they begin like
 //! those of the whole.
 
-use super::super::prefix::{Prefixes, is_between_characters};
+use super::super::prefix::{Prefixes, is_between_characters, next_between_characters};
 use super::super::{Encoder, Options, Part};
 use super::Counter;
 use crate::split::NEAR;
@@ -41,10 +41,7 @@ impl Search<'_> {
         let reach = self.encoder.longest.min(FARTHEST) + NEAR;
         let mut size = self.limit.saturating_mul(16).saturating_add(4 * reach);
         loop {
-            let mut end = document.len().min(size);
-            while !is_between_characters(document, end) {
-                end += 1;
-            }
+            let end = next_between_characters(document, document.len().min(size));
             size = size.saturating_mul(2);
             let text = &document[..end];
             let Whole { parts, over } = self.parts(text)?;
@@ -60,7 +57,7 @@ impl Search<'_> {
             let mut best = self.near(text, start, reach, &mut trial)?;
             let mut at = best + 1;
             while at <= end && at - best <= reach {
-                if self.may_end(text, at) && trial.fits(at)? {
+                if self.encoder.may_end(text, 0, at, self.whole, self.options) && trial.fits(at)? {
                     best = at;
                 }
                 at += 1;
@@ -74,7 +71,11 @@ impl Search<'_> {
     /// The end of a beginning that fits, while none does that is about `reach` longer; looked for from byte `start` on in
     /// steps that double and halve, since a text whose marks change places tells little of where its tokens end.
     fn near(&self, text: &[u8], start: usize, reach: usize, trial: &mut Trial) -> Result<usize> {
-        let mut fits = |at: usize| Ok::<bool, Error>(at == 0 || (self.may_end(text, at) && trial.fits(at)?));
+        let mut fits = |at: usize| {
+            Ok::<bool, Error>(
+                at == 0 || (self.encoder.may_end(text, 0, at, self.whole, self.options) && trial.fits(at)?),
+            )
+        };
         let before = |mut at: usize| {
             while !is_between_characters(text, at) {
                 at -= 1;
@@ -97,11 +98,6 @@ impl Search<'_> {
             }
         }
         Ok(best)
-    }
-
-    fn may_end(&self, text: &[u8], at: usize) -> bool {
-        let cut = is_between_characters(text, at);
-        cut && !(self.whole && self.encoder.is_in_marker(text, at, self.options))
     }
 
     /// What comes of `text`.

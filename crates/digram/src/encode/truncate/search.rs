@@ -136,7 +136,7 @@ impl<'a> Search<'a> {
     fn downwards(&mut self, stretch: &Stretch, at: usize) -> Result<usize> {
         let mut parts = Vec::new();
         for at in (stretch.from + 1..=at).rev() {
-            if self.may_end(at) && self.count(stretch, at, &mut parts)? <= self.limit {
+            if self.may_end(stretch, at) && self.count(stretch, at, &mut parts)? <= self.limit {
                 return Ok(at);
             }
         }
@@ -162,7 +162,7 @@ impl<'a> Search<'a> {
                 ENDLESS => {}
                 count if count > self.limit && self.is_over(&parts, at)? => break,
                 count if count > self.limit => {}
-                _ if self.may_end(at) => best = Some(at),
+                _ if self.may_end(stretch, at) => best = Some(at),
                 _ => {}
             }
         }
@@ -176,9 +176,8 @@ impl<'a> Search<'a> {
         self.options.allowed.unwrap_or(&self.encoder.always).before.longest()
     }
 
-    fn may_end(&self, at: usize) -> bool {
-        let cut = is_between_characters(self.document, at);
-        cut && !(self.whole && self.encoder.is_in_marker(self.document, at, self.options))
+    fn may_end(&self, stretch: &Stretch, at: usize) -> bool {
+        self.encoder.may_end(self.document, stretch.from, at, self.whole, self.options)
     }
 
     /// The number of tokens of the text up to byte `at`, and its parts from `stretch.from` on; `ENDLESS` where a character of
