@@ -228,6 +228,19 @@ impl Splitter {
         ill_formed.map_or(Ok(()), each)
     }
 
+    /// Whether [`Self::next_ends`] may be asked.
+    pub(crate) fn has_ends(&self) -> bool {
+        matches!(self.engine, Engine::Scanner(..))
+    }
+
+    /// Appends to `ends` where the next pieces of `text` end, of those from byte `from` on, where a piece begins: some
+    /// hundreds, at least one, none beyond the end of `text`, which is UTF-8 and not at its end at `from`. Panics where no
+    /// scanner serves the pattern.
+    pub(crate) fn next_ends(&self, text: &[u8], from: usize, ends: &mut Vec<usize>) {
+        let Engine::Scanner(scanner, _) = self.engine else { unreachable!("asked first: has_ends") };
+        scanner.next_ends(text, from, ends);
+    }
+
     /// Calls `each` with the text of every piece of `text`, which begins at `origin`, and where it begins. `first` says
     /// whether the text begins its document; `stop` is asked as by `for_each_piece_within`.
     pub(crate) fn for_each_text(
@@ -267,7 +280,22 @@ impl Splitter {
     }
 }
 
+/// Pieces that are asked for at a time, about.
+const AT_ONCE: usize = 256;
+
 impl Scanner {
+    /// See [`Splitter::next_ends`].
+    fn next_ends(self, text: &[u8], from: usize, ends: &mut Vec<usize>) {
+        let mut wanted = AT_ONCE;
+        // An error is the only way out of a scan; it is nobody's.
+        let full = self.scan(&text[from..], from, &mut |piece| {
+            ends.push(piece.end);
+            wanted -= 1;
+            if wanted == 0 { Err(crate::Error::Interrupted) } else { Ok(()) }
+        });
+        debug_assert!(full.is_err() || ends.last() == Some(&text.len()));
+    }
+
     /// The pieces of a text that is UTF-8 and begins at byte `base` of its document.
     fn scan(self, text: &[u8], base: usize, each: &mut impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
         let classes = unicode::classes();
