@@ -1,16 +1,20 @@
 //! The merge loop: base symbols of one piece -> ids, lowest rank first, leftmost first among equals.
 //!
-//! Three exact kernels, by length. Short pieces keep the rule of every neighbouring pair in an array and scan it for the
-//! lowest: with a dozen symbols nothing beats that. Longer ones go through a [`heap`], n log n. Pieces that no cache holds
-//! go through [`buckets`]: the same order, visited rank by rank from left to right.
+//! Exact kernels, by length. Short pieces keep the rank of every neighbouring pair in an array and scan it for the
+//! lowest: with a dozen symbols nothing beats that ([`short`], where the rules are in one table of ranks, else [`scan`]).
+//! Longer ones go through a [`heap`], n log n. Pieces that no cache holds go through [`buckets`]: the same order, visited
+//! rank by rank from left to right.
 
 mod buckets;
 mod heap;
+pub mod ranks;
+mod short;
 #[cfg(test)]
 mod tests;
 
 use crate::{Error, Result};
 use heap::Scratch as HeapScratch;
+use ranks::PairRanks;
 
 /// Pieces of up to this many symbols are scanned. Scanning is quadratic: at 64 symbols the heap is about as fast.
 const SCANNED: usize = 64;
@@ -34,6 +38,11 @@ pub struct Merge {
 pub trait Rules {
     /// The rule for `left` next to `right`, where `reached` is one more than the rank applied last (0 at the start).
     fn merge(&self, left: u32, right: u32, reached: u32) -> Option<Merge>;
+
+    /// The same rules as one table, where they are one.
+    fn ranks(&self) -> Option<&PairRanks> {
+        None
+    }
 }
 
 /// Rules with ranks below a limit: what was known when token `limit` was learnt.
@@ -63,11 +72,13 @@ pub fn merge_symbols_until<R: Rules>(
     stop: &dyn Fn() -> bool,
 ) -> Result<()> {
     let piece = &mut symbols[from..];
-    let kept = match piece.len() {
-        0 | 1 => return Ok(()),
-        n if n <= SCANNED => scan(rules, piece),
-        n if n <= HEAPED => heap::merge(rules, piece, &mut scratch.0),
-        n if n <= LONGEST => buckets::merge(rules, piece, stop)?,
+    let kept = match (piece.len(), rules.ranks()) {
+        (0 | 1, _) => return Ok(()),
+        (2..=16, Some(ranks)) => short::merge::<16>(ranks, piece),
+        (17..=64, Some(ranks)) => short::merge::<64>(ranks, piece),
+        (n, _) if n <= SCANNED => scan(rules, piece),
+        (n, _) if n <= HEAPED => heap::merge(rules, piece, &mut scratch.0),
+        (n, _) if n <= LONGEST => buckets::merge(rules, piece, stop)?,
         _ => return Err(Error::TooLong { limit: LONGEST }),
     };
     symbols.truncate(from + kept);

@@ -22,6 +22,7 @@ pub use symbols::Fallback;
 pub(crate) use symbols::StandIn;
 pub use tokens::Tokens;
 
+use crate::merge::ranks::PairRanks;
 use crate::merge::{Merge, Rules, Scratch, merge_symbols};
 use crate::{Error, Result};
 use foldhash::fast::FixedState;
@@ -179,6 +180,13 @@ impl Rules for Vocabulary {
         match &self.rules {
             RuleSet::Pairs(table) => table.merge(left, right, reached),
             RuleSet::Passes(table) => table.merge(left, right, reached),
+        }
+    }
+
+    fn ranks(&self) -> Option<&PairRanks> {
+        match &self.rules {
+            RuleSet::Pairs(table) => table.ranks(),
+            RuleSet::Passes(_) => None,
         }
     }
 }

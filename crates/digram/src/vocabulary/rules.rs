@@ -5,6 +5,7 @@
 //! ordered token list in which a string occurs more than once; there a pair has several entries, and the next one that the
 //! pass has not reached yet counts.
 
+use crate::merge::ranks::{NO_RANK, PairRanks};
 use crate::merge::{Merge, Rules};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -15,12 +16,23 @@ pub(crate) fn key(left: u32, right: u32) -> u64 {
 }
 
 /// Rules by pair of ids.
-#[derive(Debug, Default)]
-pub struct PairTable(HashMap<u64, Merge, FixedState>);
+#[derive(Debug)]
+pub enum PairTable {
+    /// As nearly all vocabularies have them.
+    Ranks(PairRanks),
+    /// Where ids or ranks are too large for that, or a rank makes several ids.
+    Wide(HashMap<u64, Merge, FixedState>),
+}
+
+impl Default for PairTable {
+    fn default() -> Self {
+        Self::Ranks(PairRanks::default())
+    }
+}
 
 impl PairTable {
     pub(crate) fn with_capacity(n: usize) -> Self {
-        Self(HashMap::with_capacity_and_hasher(n, FixedState::default()))
+        Self::Ranks(PairRanks::with_capacity(n))
     }
 
     /// A rule for each triple (left id, right id, new id), of the rank that `rank` gives for the new id.
@@ -32,37 +44,64 @@ impl PairTable {
 
     /// The number of pairs that have a rule.
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        match self {
+            Self::Ranks(ranks) => ranks.len(),
+            Self::Wide(map) => map.len(),
+        }
     }
 
     /// (left id, right id, new id) of each rule, by rank, then by ids.
     pub(crate) fn triples(&self) -> Vec<(u32, u32, u32)> {
         let parts = |key: u64| ((key >> 32) as u32, key as u32);
-        let mut rules: Vec<_> = self.0.iter().map(|(&key, merge)| (merge.rank, parts(key), merge.id)).collect();
+        let mut rules: Vec<_> = match self {
+            Self::Ranks(ranks) => ranks.iter().map(|(left, right, rank, id)| (rank, (left, right), id)).collect(),
+            Self::Wide(map) => map.iter().map(|(&key, merge)| (merge.rank, parts(key), merge.id)).collect(),
+        };
         rules.sort_unstable();
         rules.into_iter().map(|(_, (left, right), id)| (left, right, id)).collect()
     }
 
     /// Adds a rule, in the place of an earlier one for the same pair.
     pub(crate) fn set(&mut self, left: u32, right: u32, merge: Merge) {
-        self.0.insert(key(left, right), merge);
+        match self {
+            Self::Ranks(ranks) => {
+                if ranks.set((left, right), merge.rank, merge.id).is_err() {
+                    let rules = ranks.iter().map(|(left, right, rank, id)| (key(left, right), Merge { rank, id }));
+                    *self = Self::Wide(rules.collect());
+                    self.set(left, right, merge);
+                }
+            }
+            Self::Wide(map) => _ = map.insert(key(left, right), merge),
+        }
     }
 
     /// Adds a rule; false, and no change, where the pair has one already.
     pub(crate) fn add(&mut self, left: u32, right: u32, merge: Merge) -> bool {
-        match self.0.entry(key(left, right)) {
-            hashbrown::hash_map::Entry::Occupied(_) => false,
-            hashbrown::hash_map::Entry::Vacant(slot) => {
-                slot.insert(merge);
-                true
-            }
+        let new = self.merge(left, right, 0).is_none();
+        if new {
+            self.set(left, right, merge);
         }
+        new
     }
 }
 
 impl Rules for PairTable {
+    #[inline]
     fn merge(&self, left: u32, right: u32, _reached: u32) -> Option<Merge> {
-        self.0.get(&key(left, right)).copied()
+        match self {
+            Self::Ranks(ranks) => match ranks.rank(left, right) {
+                NO_RANK => None,
+                rank => Some(Merge { rank, id: ranks.id(rank) }),
+            },
+            Self::Wide(map) => map.get(&key(left, right)).copied(),
+        }
+    }
+
+    fn ranks(&self) -> Option<&PairRanks> {
+        match self {
+            Self::Ranks(ranks) => Some(ranks),
+            Self::Wide(_) => None,
+        }
     }
 }
 

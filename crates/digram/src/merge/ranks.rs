@@ -1,0 +1,193 @@
+//! Pairs of ids to ranks, for the kernels that ask most: one load an answer, mostly.
+//!
+//! A slot of 64 bits holds both ids and the rank, so a pair that has no rule, which is the usual answer, is known from the
+//! cache line that its hash names. Ids of the new tokens stand apart, by rank: they are wanted once a merge, not once a
+//! question. (gigatoken has a table of this form, keyed by ids with the new id as the value; ranks as the value serve
+//! vocabularies whose ids do not ascend with ranks, too.)
+
+/// Bits of an id, and of a rank.
+const BITS: u32 = 21;
+const RANK_BITS: u32 = 64 - 2 * BITS;
+
+/// Ranks are below this, and so is what stands for none.
+pub const NO_RANK: u32 = (1 << RANK_BITS) - 1;
+
+const EMPTY: u64 = u64::MAX;
+
+/// Slots that are looked at for one pair at most. A table in which a pair would be farther from its place is not made:
+/// a file may hold pairs that were chosen to fall together.
+const FARTHEST: usize = 64;
+
+/// Ranks of pairs of ids. Neither ids nor ranks may be large, and a rank makes one id only.
+#[derive(Debug, Default)]
+pub struct PairRanks {
+    /// left id, right id, rank, from the top; a power of two of them, at most half used.
+    slots: Vec<u64>,
+    /// The bits of a hash that are left out: the others are the place.
+    shift: u32,
+    used: usize,
+    /// The new id of each rank.
+    ids: Vec<u32>,
+}
+
+/// A pair or rank that the table cannot hold.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+/// No id: of a rank without a rule.
+const NO_ID: u32 = u32::MAX;
+
+impl PairRanks {
+    /// An empty table with room for `n` pairs.
+    pub fn with_capacity(n: usize) -> Self {
+        let mut new = Self::default();
+        if n > 0 {
+            new.make_room((2 * n).next_power_of_two().max(16));
+        }
+        new
+    }
+
+    /// The number of pairs.
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
+    /// The rank of a pair, or `NO_RANK`.
+    #[inline]
+    pub fn rank(&self, left: u32, right: u32) -> u32 {
+        if (left | right) >> BITS != 0 || self.slots.is_empty() {
+            return NO_RANK;
+        }
+        let key = key(left, right);
+        let mask = self.slots.len() - 1;
+        let mut at = self.place(key);
+        loop {
+            let slot = self.slots[at & mask];
+            if slot >> RANK_BITS == key {
+                return slot as u32 & NO_RANK;
+            }
+            if slot == EMPTY {
+                return NO_RANK;
+            }
+            at += 1;
+        }
+    }
+
+    /// What a rank makes. Panics where the rank is no pair's.
+    #[inline]
+    pub fn id(&self, rank: u32) -> u32 {
+        self.ids[rank as usize]
+    }
+
+    /// Gives a pair a rank and a new id, in the place of an earlier one.
+    pub fn set(&mut self, (left, right): (u32, u32), rank: u32, id: u32) -> Result<(), TooLarge> {
+        if (left | right) >> BITS != 0 || rank >= NO_RANK {
+            return Err(TooLarge);
+        }
+        match self.ids.get(rank as usize) {
+            Some(&other) if other != id && other != NO_ID => return Err(TooLarge),
+            None => self.ids.resize(rank as usize + 1, NO_ID),
+            _ => {}
+        }
+        if 2 * (self.used + 1) > self.slots.len() {
+            let mut larger = Self::default();
+            larger.make_room((2 * self.slots.len()).max(16));
+            for &slot in self.slots.iter().filter(|&&slot| slot != EMPTY) {
+                let at = larger.find(slot >> RANK_BITS).ok_or(TooLarge)?;
+                larger.slots[at] = slot;
+            }
+            (self.slots, self.shift) = (larger.slots, larger.shift);
+        }
+        let key = key(left, right);
+        let at = self.find(key).ok_or(TooLarge)?;
+        self.used += usize::from(self.slots[at] == EMPTY);
+        self.slots[at] = key << RANK_BITS | u64::from(rank);
+        self.ids[rank as usize] = id;
+        Ok(())
+    }
+
+    /// (left id, right id, rank, new id) of each pair, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32, u32, u32)> {
+        let id = |bits: u64| bits as u32 & ((1 << BITS) - 1);
+        self.slots.iter().filter(|&&slot| slot != EMPTY).map(move |&slot| {
+            let rank = slot as u32 & NO_RANK;
+            (id(slot >> (BITS + RANK_BITS)), id(slot >> RANK_BITS), rank, self.ids[rank as usize])
+        })
+    }
+
+    /// The slot of a pair, or the one that it would have.
+    fn find(&self, key: u64) -> Option<usize> {
+        let mask = self.slots.len() - 1;
+        let places = (0..FARTHEST).map(|step| (self.place(key) + step) & mask);
+        places.into_iter().find(|&at| self.slots[at] == EMPTY || self.slots[at] >> RANK_BITS == key)
+    }
+
+    fn make_room(&mut self, slots: usize) {
+        self.slots = vec![EMPTY; slots];
+        self.shift = 64 - slots.trailing_zeros();
+    }
+
+    #[inline]
+    fn place(&self, key: u64) -> usize {
+        // Fibonacci hashing: the top bits of the product depend on all bits of the key.
+        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+    }
+}
+
+#[inline]
+fn key(left: u32, right: u32) -> u64 {
+    u64::from(left) << BITS | u64::from(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn as_a_map(pairs in prop::collection::vec((0u32..40, 0u32..40, 0u32..300), 0..400), n in 0usize..100) {
+            let (mut table, mut map) = (PairRanks::with_capacity(n), HashMap::new());
+            for (left, right, rank) in pairs {
+                table.set((left << 15, right), rank, rank + 7).unwrap();
+                map.insert((left << 15, right), rank);
+            }
+            prop_assert_eq!(table.len(), map.len());
+            for pair in (0..41).flat_map(|left| (0..41).map(move |right| (left << 15, right))) {
+                prop_assert_eq!(table.rank(pair.0, pair.1), map.get(&pair).copied().unwrap_or(NO_RANK));
+            }
+            let all: HashMap<_, _> = table.iter().map(|(left, right, rank, id)| {
+                assert_eq!(id, table.id(rank));
+                ((left, right), rank)
+            }).collect();
+            prop_assert_eq!(all, map);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let mut table = PairRanks::default();
+        assert_eq!(table.rank(1, 2), NO_RANK);
+        let most = (1 << BITS) - 1;
+        table.set((most, most), NO_RANK - 1, u32::MAX - 1).unwrap();
+        assert_eq!(table.rank(most, most), NO_RANK - 1);
+        assert_eq!(table.rank(most + 1, most), NO_RANK);
+        assert_eq!(table.rank(most, u32::MAX), NO_RANK);
+        assert_eq!(table.set((most + 1, 0), 0, 0), Err(TooLarge));
+        assert_eq!(table.set((0, most + 1), 0, 0), Err(TooLarge));
+        assert_eq!(table.set((0, 0), NO_RANK, 0), Err(TooLarge));
+        assert_eq!(table.set((0, 0), NO_RANK - 1, 5), Err(TooLarge), "a rank that makes another id");
+    }
+
+    #[test]
+    fn pairs_that_fall_together_are_refused_in_time() {
+        let mut table = PairRanks::with_capacity(1 << 14);
+        // All pairs whose place is one of the first few.
+        let together = (0..1 << 21).filter(|&right| table.place(key(7, right)) < 4);
+        let together: Vec<u32> = together.collect();
+        assert!(together.len() > FARTHEST);
+        let refused = together.iter().zip(0..).any(|(&right, rank)| table.set((7, right), rank, rank).is_err());
+        assert!(refused);
+    }
+}
