@@ -7,6 +7,7 @@ mod decode;
 mod decoder;
 mod decoder_stream;
 mod encoder_stream;
+mod fast;
 mod prefix;
 mod spans;
 mod truncate;
@@ -22,12 +23,12 @@ pub use spans::{Spanned, character_spans};
 
 use crate::align::Origin;
 use crate::error::{Error, Place, Result};
-use crate::merge::{Scratch, merge_symbols_until};
 use crate::normalize::{Normalizer, byte_characters};
 use crate::specials::SpecialMatcher;
-use crate::split::Splitter;
+use crate::split::{Splitter, for_each_stretch};
 use crate::vocabulary::{Special, Vocabulary};
 use added::Stretch;
+use fast::{Counted, Ids, Listed, Pieces, Spare};
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -48,6 +49,8 @@ pub struct Encoder {
     all: Allowed,
     /// The most bytes that one token stands for, added tokens aside.
     longest: usize,
+    /// Memory for calls.
+    spare: Spare,
 }
 
 /// What surrounds splitting and merging, as far as a vocabulary has it.
@@ -146,7 +149,17 @@ impl Encoder {
             }
         }
         let longest = usize::try_from(vocabulary.most_bytes()).unwrap_or(usize::MAX);
-        Ok(Self { vocabulary, splitter, around, specials: by_marker, added_by_id, always, all, longest })
+        Ok(Self {
+            vocabulary,
+            splitter,
+            around,
+            specials: by_marker,
+            added_by_id,
+            always,
+            all,
+            longest,
+            spare: Spare::default(),
+        })
     }
 
     /// The vocabulary.
@@ -188,17 +201,10 @@ impl Encoder {
     /// `UnknownCharacter`, `UnknownByte`, `DisallowedSpecial`, `Backtracking`, with the place in bytes of the document;
     /// `Interrupted` once `stop` returns true. `out` may then hold some ids.
     pub fn encode(&self, document: &[u8], options: Options, out: &mut Vec<u32>, stop: &dyn Fn() -> bool) -> Result<()> {
-        let mut pieces = Pieces::new(self, stop);
         if options.template {
             out.extend_from_slice(&self.around.template.0);
         }
-        self.for_each_part(document, options, false, stop, &mut |part| match part {
-            Part::Token(id, _) => {
-                out.push(id);
-                Ok(())
-            }
-            Part::Piece(piece, origin) => pieces.append(piece, origin.base, out),
-        })?;
+        self.encode_into(document, options, &mut Listed::new(out), stop)?;
         if options.template {
             out.extend_from_slice(&self.around.template.1);
         }
@@ -210,20 +216,52 @@ impl Encoder {
     /// # Errors
     /// As [`Self::encode`].
     pub fn count(&self, document: &[u8], options: Options, stop: &dyn Fn() -> bool) -> Result<u64> {
+        let mut ids = Counted::default();
+        self.encode_into(document, options, &mut ids, stop)?;
+        Ok(ids.count + self.template_length(options) as u64)
+    }
+
+    /// The ids of a document, to wherever they go; what surrounds a text aside.
+    fn encode_into<I: Ids>(
+        &self,
+        document: &[u8],
+        options: Options,
+        ids: &mut I,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<()> {
         let mut pieces = Pieces::new(self, stop);
-        let (mut count, mut ids) = (self.template_length(options) as u64, Vec::new());
-        self.for_each_part(document, options, false, stop, &mut |part| {
-            match part {
-                Part::Token(..) => count += 1,
-                Part::Piece(piece, origin) => {
-                    ids.clear();
-                    pieces.append(piece, origin.base, &mut ids)?;
-                    count += ids.len() as u64;
+        let allowed = options.allowed.unwrap_or(&self.always);
+        if !(self.keeps_text(allowed) && self.splitter.has_ends()) {
+            return self.for_each_part(document, options, false, stop, &mut |part| {
+                ids.made(|out| match part {
+                    Part::Token(id, _) => {
+                        out.push(id);
+                        Ok(())
+                    }
+                    Part::Piece(piece, origin) => pieces.append(piece, origin.base, out),
+                })
+            });
+        }
+        options.refuse(document)?;
+        let mut text = |from, to, ids: &mut I| {
+            for_each_stretch(&document[from..to], |stretch| match stretch {
+                Ok((text, at)) => pieces.append_text(text, from + at, ids),
+                Err(range) => {
+                    let (start, end) = (from + range.start, from + range.end);
+                    ids.made(|out| pieces.append(&document[start..end], start, out))
                 }
-            }
-            Ok(())
-        })?;
-        Ok(count)
+            })
+        };
+        let mut done = 0;
+        while let Some((place, id)) = allowed.before.find(document, done) {
+            text(done, place.start, ids)?;
+            ids.made(|out| {
+                out.push(id);
+                Ok(())
+            })?;
+            done = place.end;
+        }
+        text(done, document.len(), ids)
     }
 
     /// Cuts a document into added tokens and pieces. Where they come from is known only where it is `tracked`, or the text
@@ -280,23 +318,10 @@ impl Encoder {
         each: &mut dyn FnMut(Part) -> Result<()>,
     ) -> Result<()> {
         let origin = |at| Origin::of_document(at, tracked);
-        let mut ill_formed: Option<Range<usize>> = None;
-        let mut at = 0;
-        for chunk in document.utf8_chunks() {
-            if !chunk.valid().is_empty() {
-                if let Some(range) = ill_formed.take() {
-                    each(Part::Piece(&document[range.clone()], origin(range.start)))?;
-                }
-                self.for_each_part_of_text(chunk.valid(), origin(at), allowed, stop, each)?;
-                at += chunk.valid().len();
-            }
-            let end = at + chunk.invalid().len();
-            if end > at {
-                ill_formed.get_or_insert(at..end).end = end;
-            }
-            at = end;
-        }
-        ill_formed.map_or(Ok(()), |range| each(Part::Piece(&document[range.clone()], origin(range.start))))
+        for_each_stretch(document, |stretch| match stretch {
+            Ok((text, at)) => self.for_each_part_of_text(text, origin(at), allowed, stop, each),
+            Err(range) => each(Part::Piece(&document[range.clone()], origin(range.start))),
+        })
     }
 
     /// The parts of one well-formed text that begins at `origin`.
@@ -368,45 +393,4 @@ enum Part<'a> {
     Token(u32, Range<usize>),
     /// The bytes of a piece, and where it begins.
     Piece(&'a [u8], Origin<'a>),
-}
-
-/// Encodes the pieces of one document.
-struct Pieces<'a> {
-    vocabulary: &'a Vocabulary,
-    scratch: Scratch,
-    stop: &'a dyn Fn() -> bool,
-    /// Bytes until the next look at `stop`.
-    left: usize,
-    /// Bytes between two looks: none where a piece may take time that grows with the text.
-    between: usize,
-}
-
-impl<'a> Pieces<'a> {
-    fn new(encoder: &'a Encoder, stop: &'a dyn Fn() -> bool) -> Self {
-        let between = if encoder.splitter.may_be_slow() { 0 } else { BETWEEN_STOPS };
-        Self { vocabulary: &encoder.vocabulary, scratch: Scratch::default(), stop, left: between, between }
-    }
-
-    /// Asks now and then whether to stop, before a piece of so many bytes.
-    fn look(&mut self, bytes: usize) -> Result<()> {
-        self.left = self.left.saturating_sub(bytes);
-        if self.left == 0 {
-            self.left = self.between;
-            if (self.stop)() {
-                return Err(Error::Interrupted);
-            }
-        }
-        Ok(())
-    }
-
-    fn append(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
-        self.look(piece.len())?;
-        let from = out.len();
-        if let Some(id) = self.vocabulary.whole_piece(piece) {
-            out.push(id);
-            return Ok(());
-        }
-        self.vocabulary.append_symbols(piece, offset, out)?;
-        merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)
-    }
 }

@@ -28,6 +28,8 @@ pub struct PairRanks {
     used: usize,
     /// The new id of each rank.
     ids: Vec<u32>,
+    /// The ranks of pairs of ids below 256, the bytes of most vocabularies, by both: every piece begins with these.
+    low: Vec<u32>,
 }
 
 /// A pair or rank that the table cannot hold.
@@ -52,6 +54,11 @@ impl PairRanks {
         self.used
     }
 
+    /// Whether there is no pair at all.
+    pub fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
     /// The rank of a pair, or `NO_RANK`.
     #[inline]
     pub fn rank(&self, left: u32, right: u32) -> u32 {
@@ -70,6 +77,15 @@ impl PairRanks {
                 return NO_RANK;
             }
             at += 1;
+        }
+    }
+
+    /// [`Self::rank`], sooner where both ids are small.
+    #[inline]
+    pub fn rank_of_low(&self, left: u32, right: u32) -> u32 {
+        match self.low.get((left << 8 | right) as usize) {
+            Some(&rank) if left < 256 && right < 256 => rank,
+            _ => self.rank(left, right),
         }
     }
 
@@ -102,6 +118,10 @@ impl PairRanks {
         let at = self.find(key).ok_or(TooLarge)?;
         self.used += usize::from(self.slots[at] == EMPTY);
         self.slots[at] = key << RANK_BITS | u64::from(rank);
+        if left < 256 && right < 256 {
+            self.low.resize(1 << 16, NO_RANK);
+            self.low[(left << 8 | right) as usize] = rank;
+        }
         self.ids[rank as usize] = id;
         Ok(())
     }
@@ -150,12 +170,15 @@ mod tests {
         fn as_a_map(pairs in prop::collection::vec((0u32..40, 0u32..40, 0u32..300), 0..400), n in 0usize..100) {
             let (mut table, mut map) = (PairRanks::with_capacity(n), HashMap::new());
             for (left, right, rank) in pairs {
-                table.set((left << 15, right), rank, rank + 7).unwrap();
-                map.insert((left << 15, right), rank);
+                for left in [left, left << 15] {
+                    table.set((left, right), rank, rank + 7).unwrap();
+                    map.insert((left, right), rank);
+                }
             }
             prop_assert_eq!(table.len(), map.len());
-            for pair in (0..41).flat_map(|left| (0..41).map(move |right| (left << 15, right))) {
+            for pair in (0..41).flat_map(|left| (0..41).flat_map(move |right| [(left, right), (left << 15, right)])) {
                 prop_assert_eq!(table.rank(pair.0, pair.1), map.get(&pair).copied().unwrap_or(NO_RANK));
+                prop_assert_eq!(table.rank_of_low(pair.0, pair.1), table.rank(pair.0, pair.1));
             }
             let all: HashMap<_, _> = table.iter().map(|(left, right, rank, id)| {
                 assert_eq!(id, table.id(rank));

@@ -16,13 +16,11 @@ pub(super) fn merge<const N: usize>(ranks: &PairRanks, symbols: &mut [u32]) -> u
     const { assert!(N.is_power_of_two() && N <= 64 && NO_RANK < u32::MAX / 64) }
     let n = symbols.len();
     assert!(n <= N);
-    let waiting_at = |left: u32, right: u32, at: usize| match ranks.rank(left, right) {
-        NO_RANK => NONE,
-        rank => rank * N as u32 | at as u32,
-    };
+    let waiting_with = |rank: u32, at: usize| if rank == NO_RANK { NONE } else { (rank * N as u32) | at as u32 };
+    let waiting_at = |left: u32, right: u32, at: usize| waiting_with(ranks.rank(left, right), at);
     let mut waiting = [NONE; N];
     for at in 1..n {
-        waiting[at - 1] = waiting_at(symbols[at - 1], symbols[at], at - 1);
+        waiting[at - 1] = waiting_with(ranks.rank_of_low(symbols[at - 1], symbols[at]), at - 1);
     }
     let mut live = u64::MAX >> (64 - n);
     loop {

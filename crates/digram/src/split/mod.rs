@@ -205,27 +205,11 @@ impl Splitter {
         stop: &dyn Fn() -> bool,
         mut each: impl FnMut(Range<usize>) -> Result<()>,
     ) -> Result<()> {
-        let mut at = stretch.start;
-        let document = &document[stretch];
-        if let Ok(text) = std::str::from_utf8(document) {
-            return self.split_text(text, at, stop, &mut each);
-        }
-        let mut ill_formed: Option<Range<usize>> = None;
-        for chunk in document.utf8_chunks() {
-            if !chunk.valid().is_empty() {
-                if let Some(range) = ill_formed.take() {
-                    each(range)?;
-                }
-                self.split_text(chunk.valid(), at, stop, &mut each)?;
-                at += chunk.valid().len();
-            }
-            let end = at + chunk.invalid().len();
-            if end > at {
-                ill_formed.get_or_insert(at..end).end = end;
-            }
-            at = end;
-        }
-        ill_formed.map_or(Ok(()), each)
+        let base = stretch.start;
+        for_each_stretch(&document[stretch], |stretch| match stretch {
+            Ok((text, at)) => self.split_text(text, base + at, stop, &mut each),
+            Err(range) => each(base + range.start..base + range.end),
+        })
     }
 
     /// Whether [`Self::next_ends`] may be asked.
@@ -313,6 +297,34 @@ impl Scanner {
             Scanner::O200k => pieces(text, base, |at| o200k::piece_end(classes, text, at), each),
         }
     }
+}
+
+/// Calls `each` with the well-formed stretches of a document, as text and where it begins, and with the ranges between, in
+/// order; none is empty. A range holds all bytes outside any well-formed character between two texts.
+pub(crate) fn for_each_stretch<'a>(
+    document: &'a [u8],
+    mut each: impl FnMut(std::result::Result<(&'a str, usize), Range<usize>>) -> Result<()>,
+) -> Result<()> {
+    if let Ok(text) = simdutf8::basic::from_utf8(document) {
+        return if text.is_empty() { Ok(()) } else { each(Ok((text, 0))) };
+    }
+    let mut ill_formed: Option<Range<usize>> = None;
+    let mut at = 0;
+    for chunk in document.utf8_chunks() {
+        if !chunk.valid().is_empty() {
+            if let Some(range) = ill_formed.take() {
+                each(Err(range))?;
+            }
+            each(Ok((chunk.valid(), at)))?;
+            at += chunk.valid().len();
+        }
+        let end = at + chunk.invalid().len();
+        if end > at {
+            ill_formed.get_or_insert(at..end).end = end;
+        }
+        at = end;
+    }
+    ill_formed.map_or(Ok(()), |range| each(Err(range)))
 }
 
 /// From the end of each piece to the pieces.

@@ -1,0 +1,203 @@
+//! The pieces of a text, block by block.
+
+use super::super::{BETWEEN_STOPS, Encoder};
+use super::cache::{FEW, Hit, Key, LONGEST};
+use super::spare::Lent;
+use crate::merge::{Scratch, merge_symbols_until};
+use crate::split::Splitter;
+use crate::vocabulary::Vocabulary;
+use crate::{Error, Result};
+
+/// Pieces whose cache lines are asked for before the first is looked at.
+const BLOCK: usize = 64;
+
+/// Encodes the pieces of one document.
+pub(in crate::encode) struct Pieces<'a> {
+    pub(in crate::encode) vocabulary: &'a Vocabulary,
+    splitter: &'a Splitter,
+    cache: Lent<'a>,
+    pub(in crate::encode) scratch: Scratch,
+    pub(in crate::encode) stop: &'a dyn Fn() -> bool,
+    /// Bytes until the next look at `stop`.
+    left: usize,
+    /// Bytes between two looks: none where a piece may take time that grows with the text.
+    between: usize,
+}
+
+impl<'a> Pieces<'a> {
+    pub(in crate::encode) fn new(encoder: &'a Encoder, stop: &'a dyn Fn() -> bool) -> Self {
+        let between = if encoder.splitter.may_be_slow() { 0 } else { BETWEEN_STOPS };
+        Self {
+            vocabulary: &encoder.vocabulary,
+            splitter: &encoder.splitter,
+            cache: Lent::of(&encoder.spare),
+            scratch: Scratch::default(),
+            stop,
+            left: between,
+            between,
+        }
+    }
+
+    /// Asks now and then whether to stop, before a piece of so many bytes.
+    pub(in crate::encode) fn look(&mut self, bytes: usize) -> Result<()> {
+        self.left = self.left.saturating_sub(bytes);
+        if self.left == 0 {
+            self.left = self.between;
+            if (self.stop)() {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    /// The ids of a piece that begins at byte `offset` of its document, onto the end of `out`.
+    pub(in crate::encode) fn append(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
+        self.look(piece.len())?;
+        if (1..=LONGEST).contains(&piece.len())
+            && let Some(hit) = self.cache.get().get(Key::of(piece, 0, piece.len()))
+        {
+            match hit {
+                Hit::Few(ids, count) => out.extend_from_slice(&ids[..count]),
+                Hit::Many(ids) => out.extend_from_slice(ids),
+            }
+            return Ok(());
+        }
+        self.append_new(piece, offset, out)
+    }
+
+    /// The same for a piece without an entry, which it has then, if it is short.
+    fn append_new(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
+        let from = out.len();
+        if let Some(id) = self.vocabulary.whole_piece(piece) {
+            out.push(id);
+        } else {
+            self.vocabulary.append_symbols(piece, offset, out)?;
+            merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)?;
+        }
+        if (1..=LONGEST).contains(&piece.len()) {
+            self.cache.get().insert(Key::of(piece, 0, piece.len()), &out[from..]);
+        }
+        Ok(())
+    }
+
+    /// The ids of a text that begins at byte `base` of its document, and is split by a scanner.
+    pub(in crate::encode) fn append_text(&mut self, text: &str, base: usize, ids: &mut impl Ids) -> Result<()> {
+        let text = text.as_bytes();
+        let mut ends = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            ends.clear();
+            self.splitter.next_ends(text, at, &mut ends);
+            for block in ends.chunks(BLOCK) {
+                let end = block[block.len() - 1];
+                self.look(end - at)?;
+                self.append_block(text, at, block, base, ids)?;
+                at = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// The ids of the pieces that begin at byte `start` of `text` and have these ends.
+    fn append_block(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        base: usize,
+        ids: &mut impl Ids,
+    ) -> Result<()> {
+        let mut keys = [(Key::default(), 0); BLOCK];
+        let mut from = start;
+        let cache = self.cache.get();
+        for (slot, &end) in keys.iter_mut().zip(ends) {
+            let key = Key::of(text, from, end);
+            *slot = (key, cache.line(key));
+            from = end;
+        }
+        from = start;
+        for (&(key, line), &end) in keys.iter().zip(ends) {
+            match self.cache.get().get_at(line, key) {
+                Some(Hit::Few(few, count)) => ids.few(few, count),
+                Some(Hit::Many(many)) => ids.many(many),
+                // After a table has grown, lines are others: what was a hit may be found only by its hash.
+                None => ids.made(|out| self.append(&text[from..end], base + from, out))?,
+            }
+            from = end;
+        }
+        ids.end_block();
+        Ok(())
+    }
+}
+
+/// Where ids go.
+pub(in crate::encode) trait Ids {
+    /// The first `count` of four.
+    fn few(&mut self, ids: &[u32; FEW], count: usize);
+    fn many(&mut self, ids: &[u32]);
+    /// Those that `make` puts onto the end of its list.
+    fn made(&mut self, make: impl FnOnce(&mut Vec<u32>) -> Result<()>) -> Result<()>;
+    /// Called after each block.
+    fn end_block(&mut self) {}
+}
+
+/// Ids onto the end of a list. Those of a block are put together first: a copy of four ids need not ask how many there are.
+pub(in crate::encode) struct Listed<'a> {
+    out: &'a mut Vec<u32>,
+    block: [u32; FEW * (BLOCK + 1)],
+    length: usize,
+}
+
+impl<'a> Listed<'a> {
+    pub(in crate::encode) fn new(out: &'a mut Vec<u32>) -> Self {
+        Self { out, block: [0; FEW * (BLOCK + 1)], length: 0 }
+    }
+}
+
+impl Ids for Listed<'_> {
+    #[inline]
+    fn few(&mut self, ids: &[u32; FEW], count: usize) {
+        self.block[self.length..][..FEW].copy_from_slice(ids);
+        self.length += count;
+    }
+
+    fn many(&mut self, ids: &[u32]) {
+        self.end_block();
+        self.out.extend_from_slice(ids);
+    }
+
+    fn made(&mut self, make: impl FnOnce(&mut Vec<u32>) -> Result<()>) -> Result<()> {
+        self.end_block();
+        make(self.out)
+    }
+
+    fn end_block(&mut self) {
+        self.out.extend_from_slice(&self.block[..self.length]);
+        self.length = 0;
+    }
+}
+
+/// The number of ids.
+#[derive(Default)]
+pub(in crate::encode) struct Counted {
+    pub(in crate::encode) count: u64,
+    made: Vec<u32>,
+}
+
+impl Ids for Counted {
+    #[inline]
+    fn few(&mut self, _ids: &[u32; FEW], count: usize) {
+        self.count += count as u64;
+    }
+
+    fn many(&mut self, ids: &[u32]) {
+        self.count += ids.len() as u64;
+    }
+
+    fn made(&mut self, make: impl FnOnce(&mut Vec<u32>) -> Result<()>) -> Result<()> {
+        self.made.clear();
+        make(&mut self.made)?;
+        self.count += self.made.len() as u64;
+        Ok(())
+    }
+}

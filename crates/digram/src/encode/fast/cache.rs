@@ -1,0 +1,276 @@
+//! What pieces of up to 15 bytes came to.
+//!
+//! A set-associative table, as gigatoken has one: two entries to a cache line, 16 bytes for the piece and its length, 16 for
+//! up to four ids, so a hit compares two words and copies four ids without asking how many they are. More ids than four
+//! stand apart.
+//!
+//! A piece has two lines that it may stand in: mostly it is in the first, which was asked for ahead; the second keeps
+//! pieces that fall together from driving each other out. A table that is half full is doubled; at its largest, new pieces
+//! take the place of old ones.
+
+/// The longest piece that has an entry, in bytes.
+pub(super) const LONGEST: usize = 15;
+
+/// Ids within an entry.
+pub(super) const FEW: usize = 4;
+
+/// Lines at first, and at most: 64 kB, and 8 MB.
+const FEWEST_LINES: usize = 1 << 10;
+const MOST_LINES: usize = 1 << 17;
+
+/// Ids of entries with more than four, at most: 1 MB.
+const MOST_MANY: usize = 1 << 18;
+
+/// A piece as two words: its bytes, and above the last of them its length, in bits 56 to 60.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Key {
+    low: u64,
+    high: u64,
+}
+
+/// By length: which bits of both words are the piece's.
+const MASKS: [(u64, u64); LONGEST + 1] = {
+    let mut masks = [(0, 0); LONGEST + 1];
+    let mut length = 1;
+    while length <= LONGEST {
+        let bits = u128::MAX >> (128 - 8 * length);
+        masks[length] = (bits as u64, (bits >> 64) as u64);
+        length += 1;
+    }
+    masks
+};
+
+impl Key {
+    /// What no entry has: bytes, of a piece without length.
+    const TOO_LONG: Self = Self { low: 0, high: 1 };
+
+    /// The key of `text[from..end]`, which is not empty; of pieces that are too long one that no entry has.
+    #[inline]
+    pub(super) fn of(text: &[u8], from: usize, end: usize) -> Self {
+        let length = end - from;
+        if length > LONGEST {
+            return Self::TOO_LONG;
+        }
+        let mut padded = [0; 16];
+        let bytes: &[u8; 16] = match text.get(from..from + 16) {
+            Some(bytes) => bytes.try_into().expect("16 bytes"),
+            None => {
+                padded[..length].copy_from_slice(&text[from..end]);
+                &padded
+            }
+        };
+        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
+        let (low, high) = MASKS[length];
+        Self { low: word(0) & low, high: word(8) & high | (length as u64) << 56 }
+    }
+
+    #[inline]
+    fn hash(self) -> u64 {
+        // Both halves of a product: all bits of both words are in the upper ones of what comes out.
+        let product = u128::from(self.low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(self.high ^ 0xE703_7ED1_A0B4_28DB);
+        (product as u64) ^ (product >> 64) as u64
+    }
+}
+
+/// A piece and its ids; the number of them is in the four highest bits.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    low: u64,
+    high: u64,
+    /// The ids, or, of many, where they begin among those that stand apart, and how many they are.
+    ids: [u32; FEW],
+}
+
+/// In the place of a number of ids: they stand apart.
+const MANY: u64 = 15;
+
+/// Two entries in one cache line.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Line([Entry; 2]);
+
+impl Line {
+    #[inline]
+    fn find(&self, key: Key) -> Option<&Entry> {
+        // The number of ids is shifted out.
+        let differs = |entry: &Entry| (entry.low ^ key.low) | (entry.high ^ key.high) << 4 != 0;
+        let [first, second] = &self.0;
+        let entry = if differs(first) { second } else { first };
+        (!differs(entry)).then_some(entry)
+    }
+}
+
+/// What a cache says of a piece.
+pub(super) enum Hit<'a> {
+    /// Up to four ids, and how many.
+    Few(&'a [u32; FEW], usize),
+    Many(&'a [u32]),
+}
+
+#[derive(Debug)]
+pub(super) struct Cache {
+    /// A power of two of them.
+    lines: Vec<Line>,
+    /// The bits of a hash that are left out.
+    shift: u32,
+    used: usize,
+    /// Which entry of a full line goes next.
+    next: usize,
+    many: Vec<u32>,
+}
+
+impl Cache {
+    pub(super) fn new() -> Self {
+        let lines = vec![Line::default(); FEWEST_LINES];
+        Self { shift: 64 - lines.len().trailing_zeros(), lines, used: 0, next: 0, many: Vec::new() }
+    }
+
+    /// The line of a key; the processor is told to fetch it.
+    #[inline]
+    pub(super) fn line(&self, key: Key) -> usize {
+        let line = (key.hash() >> self.shift) as usize;
+        prefetch(&self.lines[line]);
+        line
+    }
+
+    /// The ids of a piece whose line is known, if it has an entry there. A line that was known before others came in may be
+    /// another one by now.
+    #[inline]
+    pub(super) fn get_at(&self, line: usize, key: Key) -> Option<Hit<'_>> {
+        let entry = self.lines.get(line)?.find(key)?;
+        let count = entry.high >> 60;
+        Some(match count {
+            MANY => Hit::Many(&self.many[entry.ids[0] as usize..][..entry.ids[1] as usize]),
+            _ => Hit::Few(&entry.ids, count as usize),
+        })
+    }
+
+    /// The ids of a piece, if it has an entry.
+    #[inline]
+    pub(super) fn get(&self, key: Key) -> Option<Hit<'_>> {
+        let [first, second] = self.lines_of(key);
+        self.get_at(first, key).or_else(|| self.get_at(second, key))
+    }
+
+    /// The two lines that a piece may stand in.
+    #[inline]
+    fn lines_of(&self, key: Key) -> [usize; 2] {
+        let hash = key.hash();
+        let first = (hash >> self.shift) as usize;
+        // Another line whatever the lowest bits are: they are set to odd.
+        [first, first ^ (hash as usize | 1) & (self.lines.len() - 1)]
+    }
+
+    /// Keeps the ids of a piece that has no entry.
+    pub(super) fn insert(&mut self, key: Key, ids: &[u32]) {
+        debug_assert!(key.high >> 56 != 0 && self.get(key).is_none());
+        let mut entry = Entry { low: key.low, high: key.high | (ids.len() as u64) << 60, ids: [0; FEW] };
+        if let Some(few) = entry.ids.get_mut(..ids.len()) {
+            few.copy_from_slice(ids);
+        } else {
+            if self.many.len() + ids.len() > MOST_MANY {
+                *self = Self::new();
+            }
+            entry.high = key.high | MANY << 60;
+            entry.ids = [self.many.len() as u32, ids.len() as u32, 0, 0];
+            self.many.extend_from_slice(ids);
+        }
+        if self.used > self.lines.len() && self.lines.len() < MOST_LINES {
+            self.grow();
+        }
+        self.put(entry);
+    }
+
+    fn put(&mut self, entry: Entry) {
+        let [first, second] = self.lines_of(Key { low: entry.low, high: entry.high << 4 >> 4 });
+        for line in [first, second] {
+            if let Some(free) = self.lines[line].0.iter_mut().find(|entry| entry.high == 0) {
+                *free = entry;
+                self.used += 1;
+                return;
+            }
+        }
+        self.lines[if self.next & 2 == 0 { first } else { second }].0[self.next & 1] = entry;
+        self.next = self.next.wrapping_add(1);
+    }
+
+    fn grow(&mut self) {
+        let lines = vec![Line::default(); 2 * self.lines.len()];
+        let old = std::mem::replace(&mut self.lines, lines);
+        self.shift -= 1;
+        self.used = 0;
+        for entry in old.into_iter().flat_map(|line| line.0).filter(|entry| entry.high != 0) {
+            self.put(entry);
+        }
+    }
+}
+
+/// Tells the processor that a line will be wanted.
+#[inline]
+#[allow(unsafe_code)] // there is no safe way to say it
+fn prefetch(line: &Line) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint about an address, which is that of a reference; nothing is read or written.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(line).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn ids(cache: &Cache, piece: &[u8]) -> Option<Vec<u32>> {
+        match cache.get(Key::of(piece, 0, piece.len()))? {
+            Hit::Few(ids, count) => Some(ids[..count].to_vec()),
+            Hit::Many(ids) => Some(ids.to_vec()),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_there_is_what_was_put(pieces in prop::collection::vec(("[ab]{1,18}", 0usize..9), 0..400)) {
+            let (mut cache, mut map) = (Cache::new(), HashMap::new());
+            for (n, (piece, count)) in pieces.iter().enumerate() {
+                let kept = ids(&cache, piece.as_bytes());
+                prop_assert_eq!(&kept, &map.get(piece).cloned(), "nothing is forgotten among so few");
+                if kept.is_none() && piece.len() <= LONGEST {
+                    let ids: Vec<u32> = (0..*count as u32).map(|i| i + n as u32).collect();
+                    cache.insert(Key::of(piece.as_bytes(), 0, piece.len()), &ids);
+                    map.insert(piece.clone(), ids);
+                }
+            }
+        }
+
+        #[test]
+        fn a_key_is_of_its_piece_alone(text in prop::collection::vec(any::<u8>(), 1..60), from: prop::sample::Index, n in 1usize..20) {
+            let from = from.index(text.len());
+            let end = (from + n).min(text.len());
+            let alone = Key::of(&text[from..end], 0, end - from);
+            prop_assert_eq!(Key::of(&text, from, end), alone);
+            prop_assert_eq!(alone == Key::TOO_LONG, end - from > LONGEST);
+        }
+    }
+
+    #[test]
+    fn a_full_cache_keeps_its_bound_and_never_errs() {
+        let mut cache = Cache::new();
+        for n in 0..600_000u32 {
+            let piece = n.to_string();
+            let many = if n % 3 == 0 { 6 } else { 1 };
+            assert_eq!(ids(&cache, piece.as_bytes()), None);
+            cache.insert(Key::of(piece.as_bytes(), 0, piece.len()), &vec![n; many]);
+            assert_eq!(ids(&cache, piece.as_bytes()), Some(vec![n; many]));
+        }
+        assert!(cache.lines.len() == MOST_LINES && cache.many.len() <= MOST_MANY);
+        let there = (0..600_000u32).filter_map(|n| Some((n, ids(&cache, n.to_string().as_bytes())?)));
+        let there: Vec<_> = there.collect();
+        assert!(there.iter().all(|(n, ids)| ids.iter().all(|id| id == n)));
+        assert!(there.len() > 50_000, "{}", there.len());
+    }
+}
