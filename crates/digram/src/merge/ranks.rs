@@ -1,7 +1,8 @@
 //! Pairs of ids to ranks, for the kernels that ask most: one load an answer, mostly.
 //!
 //! A slot of 64 bits holds both ids and the rank, so a pair that has no rule, which is the usual answer, is known from the
-//! cache line that its hash names. Ids of the new tokens stand apart, by rank: they are wanted once a merge, not once a
+//! cache line that its hash names. Before that, a map of one bit for several hashes says of most pairs that they have none:
+//! it stays in the second-level cache, where the table of a hundred thousand rules does not. Ids of the new tokens stand apart, by rank: they are wanted once a merge, not once a
 //! question. (gigatoken has a table of this form, keyed by ids with the new id as the value; ranks as the value serve
 //! vocabularies whose ids do not ascend with ranks, too.)
 
@@ -13,6 +14,9 @@ const RANK_BITS: u32 = 64 - 2 * BITS;
 pub const NO_RANK: u32 = (1 << RANK_BITS) - 1;
 
 const EMPTY: u64 = u64::MAX;
+
+/// Bits of the map for each slot of the table.
+const BITS_PER_SLOT: usize = 4;
 
 /// Slots that are looked at for one pair at most. A table in which a pair would be farther from its place is not made:
 /// a file may hold pairs that were chosen to fall together.
@@ -26,6 +30,8 @@ pub struct PairRanks {
     /// The bits of a hash that are left out: the others are the place.
     shift: u32,
     used: usize,
+    /// A bit for each value of the upper bits of a hash: whether there is a pair that has them.
+    any: Vec<u64>,
     /// The new id of each rank.
     ids: Vec<u32>,
     /// The ranks of pairs of ids below 256, the bytes of most vocabularies, by both: every piece begins with these.
@@ -66,6 +72,10 @@ impl PairRanks {
             return NO_RANK;
         }
         let key = key(left, right);
+        let bit = self.bit(key);
+        if self.any[bit / 64] >> (bit % 64) & 1 == 0 {
+            return NO_RANK;
+        }
         let mask = self.slots.len() - 1;
         let mut at = self.place(key);
         loop {
@@ -109,15 +119,12 @@ impl PairRanks {
             let mut larger = Self::default();
             larger.make_room((2 * self.slots.len()).max(16));
             for &slot in self.slots.iter().filter(|&&slot| slot != EMPTY) {
-                let at = larger.find(slot >> RANK_BITS).ok_or(TooLarge)?;
-                larger.slots[at] = slot;
+                larger.put(slot)?;
             }
-            (self.slots, self.shift) = (larger.slots, larger.shift);
+            (self.slots, self.any, self.shift) = (larger.slots, larger.any, larger.shift);
         }
         let key = key(left, right);
-        let at = self.find(key).ok_or(TooLarge)?;
-        self.used += usize::from(self.slots[at] == EMPTY);
-        self.slots[at] = key << RANK_BITS | u64::from(rank);
+        self.used += usize::from(self.put(key << RANK_BITS | u64::from(rank))? == EMPTY);
         if left < 256 && right < 256 {
             self.low.resize(1 << 16, NO_RANK);
             self.low[(left << 8 | right) as usize] = rank;
@@ -142,16 +149,35 @@ impl PairRanks {
         places.into_iter().find(|&at| self.slots[at] == EMPTY || self.slots[at] >> RANK_BITS == key)
     }
 
+    /// Puts a pair into its slot; returns what was there.
+    fn put(&mut self, slot: u64) -> Result<u64, TooLarge> {
+        let key = slot >> RANK_BITS;
+        let (at, bit) = (self.find(key).ok_or(TooLarge)?, self.bit(key));
+        self.any[bit / 64] |= 1 << (bit % 64);
+        Ok(std::mem::replace(&mut self.slots[at], slot))
+    }
+
     fn make_room(&mut self, slots: usize) {
         self.slots = vec![EMPTY; slots];
+        self.any = vec![0; slots * BITS_PER_SLOT / 64];
         self.shift = 64 - slots.trailing_zeros();
     }
 
     #[inline]
     fn place(&self, key: u64) -> usize {
-        // Fibonacci hashing: the top bits of the product depend on all bits of the key.
-        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+        (hash(key) >> self.shift) as usize
     }
+
+    #[inline]
+    fn bit(&self, key: u64) -> usize {
+        (hash(key) >> (self.shift - BITS_PER_SLOT.trailing_zeros())) as usize
+    }
+}
+
+/// Fibonacci hashing: the top bits of the product depend on all bits of the key.
+#[inline]
+fn hash(key: u64) -> u64 {
+    key.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 #[inline]

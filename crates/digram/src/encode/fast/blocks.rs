@@ -11,6 +11,9 @@ use crate::{Error, Result};
 /// Pieces whose cache lines are asked for before the first is looked at.
 const BLOCK: usize = 64;
 
+/// Text that an id mostly stands for: room is made for ids accordingly.
+const BYTES_PER_ID: usize = 4;
+
 /// Encodes the pieces of one document.
 pub(in crate::encode) struct Pieces<'a> {
     pub(in crate::encode) vocabulary: &'a Vocabulary,
@@ -83,6 +86,7 @@ impl<'a> Pieces<'a> {
     /// The ids of a text that begins at byte `base` of its document, and is split by a scanner.
     pub(in crate::encode) fn append_text(&mut self, text: &str, base: usize, ids: &mut impl Ids) -> Result<()> {
         let text = text.as_bytes();
+        ids.expect(text.len());
         let mut ends = Vec::new();
         let mut at = 0;
         while at < text.len() {
@@ -137,6 +141,8 @@ pub(in crate::encode) trait Ids {
     fn many(&mut self, ids: &[u32]);
     /// Those that `make` puts onto the end of its list.
     fn made(&mut self, make: impl FnOnce(&mut Vec<u32>) -> Result<()>) -> Result<()>;
+    /// Called before a text of so many bytes.
+    fn expect(&mut self, _bytes: usize) {}
     /// Called after each block.
     fn end_block(&mut self) {}
 }
@@ -159,6 +165,10 @@ impl Ids for Listed<'_> {
     fn few(&mut self, ids: &[u32; FEW], count: usize) {
         self.block[self.length..][..FEW].copy_from_slice(ids);
         self.length += count;
+    }
+
+    fn expect(&mut self, bytes: usize) {
+        self.out.reserve(bytes / BYTES_PER_ID);
     }
 
     fn many(&mut self, ids: &[u32]) {

@@ -8,6 +8,8 @@
 //! pieces that fall together from driving each other out. A table that is half full is doubled; at its largest, new pieces
 //! take the place of old ones.
 
+use super::pages::{Table, Zero};
+
 /// The longest piece that has an entry, in bytes.
 pub(super) const LONGEST: usize = 15;
 
@@ -89,6 +91,10 @@ const MANY: u64 = 15;
 #[repr(align(64))]
 struct Line([Entry; 2]);
 
+// SAFETY: numbers alone.
+#[allow(unsafe_code)]
+unsafe impl Zero for Line {}
+
 impl Line {
     #[inline]
     fn find(&self, key: Key) -> Option<&Entry> {
@@ -97,6 +103,12 @@ impl Line {
         let [first, second] = &self.0;
         let entry = if differs(first) { second } else { first };
         (!differs(entry)).then_some(entry)
+    }
+
+    /// Entries come from the first to the second.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.0[1].high != 0
     }
 }
 
@@ -110,7 +122,7 @@ pub(super) enum Hit<'a> {
 #[derive(Debug)]
 pub(super) struct Cache {
     /// A power of two of them.
-    lines: Vec<Line>,
+    lines: Table<Line>,
     /// The bits of a hash that are left out.
     shift: u32,
     used: usize,
@@ -121,7 +133,7 @@ pub(super) struct Cache {
 
 impl Cache {
     pub(super) fn new() -> Self {
-        let lines = vec![Line::default(); FEWEST_LINES];
+        let lines = Table::<Line>::zeros(FEWEST_LINES);
         Self { shift: 64 - lines.len().trailing_zeros(), lines, used: 0, next: 0, many: Vec::new() }
     }
 
@@ -149,7 +161,9 @@ impl Cache {
     #[inline]
     pub(super) fn get(&self, key: Key) -> Option<Hit<'_>> {
         let [first, second] = self.lines_of(key);
-        self.get_at(first, key).or_else(|| self.get_at(second, key))
+        let found = self.get_at(first, key);
+        // Only what found its first line full is in the second.
+        if found.is_none() && self.lines[first].is_full() { self.get_at(second, key) } else { found }
     }
 
     /// The two lines that a piece may stand in.
@@ -195,11 +209,11 @@ impl Cache {
     }
 
     fn grow(&mut self) {
-        let lines = vec![Line::default(); 2 * self.lines.len()];
+        let lines = Table::zeros(2 * self.lines.len());
         let old = std::mem::replace(&mut self.lines, lines);
         self.shift -= 1;
         self.used = 0;
-        for entry in old.into_iter().flat_map(|line| line.0).filter(|entry| entry.high != 0) {
+        for entry in old.iter().flat_map(|line| line.0).filter(|entry| entry.high != 0) {
             self.put(entry);
         }
     }
