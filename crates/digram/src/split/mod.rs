@@ -13,6 +13,7 @@ mod find;
 mod general;
 mod gpt2;
 mod linear;
+mod masks;
 mod o200k;
 mod oniguruma;
 mod patterns;
@@ -30,9 +31,11 @@ pub use patterns::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, QW
 use crate::Result;
 use crate::align::Origin;
 use general::General;
+use masks::{Contraction, Family, Rules};
 use scan::Space;
 use std::ops::Range;
 use std::sync::Arc;
+use unicode::Classes;
 
 /// Cuts documents into pieces. Cloning is cheap, and clones may be used on many threads at once.
 #[derive(Clone, Debug)]
@@ -264,20 +267,33 @@ impl Splitter {
     }
 }
 
-/// Pieces that are asked for at a time, about.
-const AT_ONCE: usize = 256;
-
 impl Scanner {
     /// See [`Splitter::next_ends`].
     fn next_ends(self, text: &[u8], from: usize, ends: &mut Vec<usize>) {
-        let mut wanted = AT_ONCE;
-        // An error is the only way out of a scan; it is nobody's.
-        let full = self.scan(&text[from..], from, &mut |piece| {
-            ends.push(piece.end);
-            wanted -= 1;
-            if wanted == 0 { Err(crate::Error::Interrupted) } else { Ok(()) }
-        });
-        debug_assert!(full.is_err() || ends.last() == Some(&text.len()));
+        let classes = unicode::classes();
+        masks::next_ends(self.rules(), text, from, ends, &|at| self.piece_end(classes, text, at));
+    }
+
+    /// What the masks have to know of the pattern.
+    fn rules(self) -> Rules {
+        let cl100k = Rules { family: Family::Cl100k, numbers: 3, contraction: Contraction::Folded };
+        match self {
+            Scanner::Gpt2 => Rules { family: Family::Gpt2, numbers: 0, contraction: Contraction::Plain },
+            Scanner::Cl100k | Scanner::Cl100kClassic => cl100k,
+            Scanner::Qwen2 => Rules { numbers: 1, ..cl100k },
+            Scanner::O200k => Rules { family: Family::O200k, ..cl100k },
+        }
+    }
+
+    /// The end of the piece that begins at byte `at` of a text that is UTF-8.
+    fn piece_end(self, classes: &Classes, text: &[u8], at: usize) -> usize {
+        match self {
+            Scanner::Gpt2 => gpt2::piece_end(classes, text, at),
+            Scanner::Cl100k => cl100k::piece_end::<3>(classes, text, at, Space::EndFirst),
+            Scanner::Cl100kClassic => cl100k::piece_end::<3>(classes, text, at, Space::LineBreakFirst),
+            Scanner::Qwen2 => cl100k::piece_end::<1>(classes, text, at, Space::LineBreakFirst),
+            Scanner::O200k => o200k::piece_end(classes, text, at),
+        }
     }
 
     /// The pieces of a text that is UTF-8 and begins at byte `base` of its document.

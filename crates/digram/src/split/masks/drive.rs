@@ -1,0 +1,74 @@
+//! From block to block.
+
+use super::Rules;
+use super::algebra::{Block, Carry, Shape, begins};
+use super::tables::Tables;
+use std::mem::MaybeUninit;
+
+/// Pieces that are asked for at a time, about.
+const AT_ONCE: usize = 256;
+
+/// What a block and the piece behind it can add beyond that.
+const ROOM: usize = AT_ONCE + 65;
+
+/// What stays the same from block to block.
+#[derive(Clone, Copy)]
+pub(super) struct Request<'a> {
+    pub tables: &'static Tables,
+    pub rules: Rules,
+    pub text: &'a [u8],
+    pub piece_end: &'a dyn Fn(usize) -> usize,
+}
+
+/// What the instructions of a processor do.
+pub(super) trait Engine: Copy {
+    type Block: Block;
+
+    /// The block that begins at byte `at` of the text, which is longer.
+    fn block(self, text: &[u8], at: usize) -> (Self::Block, Shape);
+
+    /// Writes `base` plus the place of each bit of `bits`, lowest first, and anything behind them.
+    fn write(self, bits: u64, base: usize, out: &mut [MaybeUninit<usize>; 64]);
+}
+
+/// See [`super::next_ends`].
+#[inline(always)]
+pub(super) fn next_ends<const FAMILY: u8, E: Engine>(engine: E, request: Request, from: usize, ends: &mut Vec<usize>) {
+    let Request { rules, text, piece_end, .. } = request;
+    ends.reserve(ROOM);
+    let enough = ends.len() + AT_ONCE;
+    // Where the block begins, and where the piece does that is not yet at its end.
+    let (mut at, mut start, mut carry) = (from, from, Carry::default());
+    while ends.len() < enough {
+        let (block, shape) = engine.block(text, at);
+        let found = begins::<FAMILY>(&block, shape, carry, rules);
+        let count = found.begins.count_ones() as usize;
+        let room = ends.spare_capacity_mut().first_chunk_mut().expect("so much was reserved");
+        engine.write(found.begins, at, room);
+        // SAFETY: `write` has written as many numbers as there are bits, 64 at most, for which there was room.
+        #[allow(unsafe_code)]
+        unsafe {
+            ends.set_len(ends.len() + count);
+        }
+        if count != 0 {
+            start = at + 63 - found.begins.leading_zeros() as usize;
+        }
+        if shape.last && found.all {
+            ends.push(text.len());
+            return;
+        }
+        carry = found.carry;
+        if carry.letter | carry.symbol != 0 {
+            at += 64 - shape.valid.leading_zeros() as usize;
+        } else if count != 0 {
+            at = start;
+        } else {
+            start = piece_end(start);
+            ends.push(start);
+            if start == text.len() {
+                return;
+            }
+            at = start;
+        }
+    }
+}

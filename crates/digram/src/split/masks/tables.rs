@@ -1,0 +1,91 @@
+//! What the blocks look up: the class of a byte, what else it is, and the class of a longer character.
+
+use super::super::unicode::{self, OTHER, Set};
+use super::Contraction;
+use std::sync::LazyLock;
+
+/// What a byte may be beside its class, one bit each.
+pub(super) mod special {
+    /// Carriage return or line feed.
+    pub const BREAK: u8 = 1 << 0;
+    /// The space, U+0020.
+    pub const SPACE: u8 = 1 << 1;
+    pub const APOSTROPHE: u8 = 1 << 2;
+    pub const SLASH: u8 = 1 << 3;
+    /// `s t m d`, each a contraction behind an apostrophe.
+    pub const ONE: u8 = 1 << 4;
+    /// `l`, twice in `'ll`.
+    pub const ELL: u8 = 1 << 5;
+    /// `v r`, which begin `'ve` and `'re`.
+    pub const VR: u8 = 1 << 6;
+    pub const E: u8 = 1 << 7;
+}
+
+/// The code points of the first 17 planes, and room for a look-up of four bytes at the last of them.
+const FLAT: usize = 0x11_0000 + 3;
+
+pub(super) struct Tables {
+    /// The class of each ASCII character; 0 for [`OTHER`].
+    pub classes: [Set; 128],
+    /// What else it is, without contractions, and with those of [`Contraction::Plain`] and [`Contraction::Folded`].
+    pub specials: [[u8; 128]; 3],
+    /// The class of each code point; 0 for [`OTHER`], so that the pages of unassigned planes are never touched.
+    pub flat: Box<[Set]>,
+}
+
+static TABLES: LazyLock<Tables> = LazyLock::new(Tables::build);
+
+/// The tables, made at first use.
+#[inline]
+pub(super) fn tables() -> &'static Tables {
+    &TABLES
+}
+
+impl Tables {
+    fn build() -> Self {
+        let of = unicode::classes();
+        let mut flat = vec![0; FLAT].into_boxed_slice();
+        for (code_point, entry) in flat[..0x11_0000].iter_mut().enumerate() {
+            match of.of(code_point as u32) {
+                OTHER => {}
+                class => *entry = class,
+            }
+        }
+        let mut classes = [0; 128];
+        classes.copy_from_slice(&flat[..128]);
+        let specials = [Contraction::None, Contraction::Plain, Contraction::Folded].map(|contraction| {
+            let mut table = [0; 128];
+            let one = |table: &mut [u8; 128], byte: u8, what: u8| {
+                table[usize::from(byte)] |= what;
+                if contraction == Contraction::Folded {
+                    table[usize::from(byte.to_ascii_uppercase())] |= what;
+                }
+            };
+            table[usize::from(b'\r')] = special::BREAK;
+            table[usize::from(b'\n')] = special::BREAK;
+            table[usize::from(b' ')] = special::SPACE;
+            table[usize::from(b'\'')] = special::APOSTROPHE;
+            table[usize::from(b'/')] = special::SLASH;
+            if contraction != Contraction::None {
+                b"stmd".iter().for_each(|&byte| one(&mut table, byte, special::ONE));
+                b"vr".iter().for_each(|&byte| one(&mut table, byte, special::VR));
+                one(&mut table, b'l', special::ELL);
+                one(&mut table, b'e', special::E);
+            }
+            table
+        });
+        Tables { classes, specials, flat }
+    }
+
+    /// The class of the character whose bytes begin with `bytes`, of which it is the first one or more.
+    #[inline]
+    pub fn of_long(&self, bytes: [u8; 4]) -> Set {
+        let low = |i: usize| u32::from(bytes[i] & 0x3F);
+        let code_point = match u32::from(bytes[0]) {
+            lead @ ..0xE0 => (lead & 0x1F) << 6 | low(1),
+            lead @ ..0xF0 => (lead & 0x0F) << 12 | low(1) << 6 | low(2),
+            lead => (lead & 0x07) << 18 | low(1) << 12 | low(2) << 6 | low(3),
+        };
+        self.flat.get(code_point as usize).copied().unwrap_or(0)
+    }
+}
