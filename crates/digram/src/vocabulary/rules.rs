@@ -63,7 +63,10 @@ impl PairTable {
 
     /// Calls `each` with the parts of every rule, in no order.
     pub(crate) fn for_each_pair(&self, each: &mut dyn FnMut(u32, u32)) {
-        self.0.keys().for_each(|&key| each((key >> 32) as u32, key as u32));
+        match self {
+            Self::Ranks(ranks) => ranks.iter().for_each(|(left, right, ..)| each(left, right)),
+            Self::Wide(map) => map.keys().for_each(|&key| each((key >> 32) as u32, key as u32)),
+        }
     }
 
     /// Adds a rule, in the place of an earlier one for the same pair.
