@@ -45,8 +45,8 @@ const BASIC: usize = 1 << 16;
 pub struct Joints {
     /// Whether no place is a cut.
     never: bool,
-    /// Bit b of `ascii[a]`: whether the ASCII characters a and b may be joined.
-    ascii: Box<[u128; 128]>,
+    /// At 128 a + b: whether the ASCII characters a and b may be joined.
+    ascii: Box<[bool; 128 * 128]>,
     /// Other characters: two bits of one word say that two of them may be joined.
     pairs: Box<[u64]>,
     /// What the product of a pair is shifted by for the number of its word.
@@ -100,6 +100,12 @@ fn packed(bytes: &[u8]) -> Packed {
     bytes.iter().take(4).rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
 }
 
+/// Where the table of ASCII has a pair.
+#[inline]
+fn at(before: Packed, after: Packed) -> usize {
+    (before as usize) << 7 | after as usize & 0x7F
+}
+
 /// The number of its bytes.
 #[inline]
 fn byte_length(packed: Packed) -> usize {
@@ -122,16 +128,14 @@ impl Joints {
     pub(super) fn of(tokens: &Tokens, symbols: &Symbols, rules: &RuleSet, unknown_waits: bool) -> Self {
         let mut new = Self::with_room_for(0);
         let stand_ins = stand_ins(tokens, symbols, rules);
-        let mut ends = Ends::of(tokens);
+        let ends = ends(tokens);
         let (mut pairs, mut may_cut) = (Vec::new(), true);
         rules.for_each_pair(&mut |left, right| {
             may_cut &= ![left, right].iter().any(|&id| stand_ins[id as usize]);
-            match (ends.last(left), ends.first(right)) {
-                (Some(before), Some(after)) if before < 0x80 && after < 0x80 => {
-                    new.ascii[before as usize] |= 1 << after;
-                }
-                (Some(before), Some(after)) => pairs.push((before, after)),
-                _ => {}
+            match (ends[left as usize].last, ends[right as usize].first) {
+                (before, after) if before < 0x80 && after < 0x80 => new.ascii[at(before, after)] = true,
+                (NO_CHARACTER, _) | (_, NO_CHARACTER) => {}
+                pair => pairs.push(pair),
             }
         });
         new.never = !may_cut;
@@ -153,7 +157,7 @@ impl Joints {
         let words = (pairs / 8).next_power_of_two().clamp(1 << 6, 1 << 14);
         Self {
             never: false,
-            ascii: Box::new([0; 128]),
+            ascii: Box::new([false; 128 * 128]),
             pairs: vec![0; words].into(),
             shift: 64 - words.trailing_zeros(),
             halves: Box::new([[0; 4]; 256]),
@@ -194,7 +198,7 @@ impl Joints {
     #[inline]
     fn may_join(&self, before: Packed, after: Packed) -> bool {
         if before < 0x80 && after < 0x80 {
-            return self.ascii[before as usize] >> after & 1 == 1;
+            return self.ascii[at(before, after)];
         }
         let (word, bits) = self.bits(before, after);
         if self.pairs[word] & bits == bits {
@@ -329,54 +333,70 @@ impl Few {
     }
 }
 
-/// The ends of tokens. Of long ones only the parts are stored, in chains that may be deep, so what was found is kept.
-struct Ends<'a> {
-    tokens: &'a Tokens,
-    /// The beginning and the end of long tokens.
-    long: HashMap<u32, (Few, Few), FixedState>,
+/// What a token begins and ends with.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    first: Packed,
+    last: Packed,
 }
 
-impl<'a> Ends<'a> {
-    fn of(tokens: &'a Tokens) -> Self {
-        Self { tokens, long: HashMap::default() }
-    }
+/// No character, nor a tail or a head: of a token that begins or ends otherwise.
+const NO_CHARACTER: Packed = u32::MAX;
 
-    /// The character, or its head, that a token begins with; none where it begins otherwise.
-    fn first(&mut self, id: u32) -> Option<Packed> {
-        let few = self.get(id).0;
-        let bytes = few.get();
-        let (first, rest) = bytes.split_first()?;
-        match character(bytes, 0) {
-            Some((_, whole)) => Some(whole),
-            None => (bytes.len() < length_of(*first) && rest.iter().all(is_tail)).then(|| packed(bytes)),
-        }
-    }
+/// The ends of each token, by id.
+fn ends(tokens: &Tokens) -> Vec<Ends> {
+    let mut long = Long { tokens, known: HashMap::default() };
+    let of = |id| {
+        let (first, last) = long.get(id).unwrap_or((Few::first(b""), Few::first(b"")));
+        Ends { first: first_character(first.get()), last: last_character(last.get()) }
+    };
+    (0..tokens.len() as u32).map(of).collect()
+}
 
-    /// The character, or its tail, that a token ends with; none where it ends otherwise.
-    fn last(&mut self, id: u32) -> Option<Packed> {
-        let few = self.get(id).1;
-        let bytes = few.get();
-        match bytes.iter().rposition(|byte| !is_tail(byte)) {
-            Some(at) => match character(bytes, at) {
-                Some((length, whole)) if at + length == bytes.len() => Some(whole),
-                _ => None,
-            },
-            None => (1..4).contains(&bytes.len()).then(|| packed(bytes)),
-        }
+/// The character, or its head, that a token begins with; `bytes` are its first four at most.
+fn first_character(bytes: &[u8]) -> Packed {
+    let Some((&first, rest)) = bytes.split_first() else {
+        return NO_CHARACTER;
+    };
+    match character(bytes, 0) {
+        Some((_, whole)) => whole,
+        None if bytes.len() < length_of(first) && rest.iter().all(is_tail) => packed(bytes),
+        None => NO_CHARACTER,
     }
+}
 
-    fn get(&mut self, id: u32) -> (Few, Few) {
-        if let Some(known) = self.known(id) {
-            return known;
+/// The character, or its tail, that a token ends with; `bytes` are its last four at most.
+fn last_character(bytes: &[u8]) -> Packed {
+    match bytes.iter().rposition(|byte| !is_tail(byte)) {
+        Some(at) => match character(bytes, at) {
+            Some((length, whole)) if at + length == bytes.len() => whole,
+            _ => NO_CHARACTER,
+        },
+        None if (1..4).contains(&bytes.len()) => packed(bytes),
+        None => NO_CHARACTER,
+    }
+}
+
+/// Of long tokens only the parts are stored, in chains that may be deep, so what was found of them is kept.
+struct Long<'a> {
+    tokens: &'a Tokens,
+    known: HashMap<u32, (Few, Few), FixedState>,
+}
+
+impl Long<'_> {
+    /// The first and the last bytes of a token; none of a gap.
+    fn get(&mut self, id: u32) -> Option<(Few, Few)> {
+        if let Some(found) = self.known(id) {
+            return Some(found);
         }
         let mut stack = vec![id];
         while let Some(&id) = stack.last() {
-            let (left, right) = self.tokens.parts(id).expect("a token that is not written out has parts");
+            let (left, right) = self.tokens.parts(id)?;
             match (self.known(left), self.known(right)) {
                 (Some(left), Some(right)) => {
                     let first = [left.0.get(), right.0.get()].concat();
                     let last = [left.1.get(), right.1.get()].concat();
-                    self.long.insert(id, (Few::first(&first), Few::last(&last)));
+                    self.known.insert(id, (Few::first(&first), Few::last(&last)));
                     stack.pop();
                 }
                 (left_known, right_known) => {
@@ -385,13 +405,13 @@ impl<'a> Ends<'a> {
                 }
             }
         }
-        self.known(id).expect("just put there")
+        self.known(id)
     }
 
     fn known(&self, id: u32) -> Option<(Few, Few)> {
         match self.tokens.written(id) {
             Some(bytes) => Some((Few::first(bytes), Few::last(bytes))),
-            None => self.long.get(&id).copied(),
+            None => self.known.get(&id).copied(),
         }
     }
 }
