@@ -8,6 +8,7 @@ use crate::merge::{Below, Merge, Scratch, merge_symbols};
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 /// A special token: its marker and its id.
 pub type Special = (String, u32);
@@ -161,6 +162,7 @@ impl Vocabulary {
             merges,
             merges_given: true,
             not_canonical: not_canonical.into_iter().collect(),
+            joints: OnceLock::new(),
         })
     }
 
@@ -250,8 +252,8 @@ impl Vocabulary {
     }
 
     fn of_tokens(tokens: Tokens, symbols: Symbols, rules: RuleSet) -> Self {
-        let (merges, not_canonical) = (Vec::new(), Vec::new());
-        Self { tokens, symbols, rules, whole: None, merges, merges_given: false, not_canonical }
+        let (merges, not_canonical, joints) = (Vec::new(), Vec::new(), OnceLock::new());
+        Self { tokens, symbols, rules, whole: None, merges, merges_given: false, not_canonical, joints }
     }
 
     fn take(&mut self, found: Found) {

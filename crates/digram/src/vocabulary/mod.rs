@@ -7,6 +7,7 @@
 mod build;
 mod canonical;
 mod found;
+mod joints;
 mod pairs;
 pub mod rules;
 mod spelling;
@@ -17,6 +18,7 @@ mod tokens;
 
 pub use build::{Base, Special};
 pub use found::{Found, Triple};
+pub use joints::Joints;
 pub use pairs::Pairs;
 pub use symbols::Fallback;
 pub(crate) use symbols::StandIn;
@@ -29,6 +31,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use rules::{PairTable, PassTable};
 use std::hash::BuildHasher;
+use std::sync::OnceLock;
 use symbols::Symbols;
 
 /// No id.
@@ -62,6 +65,7 @@ pub struct Vocabulary {
     /// Whether it was built of `merges`, which then need not be found.
     merges_given: bool,
     not_canonical: Vec<u32>,
+    joints: OnceLock<Joints>,
 }
 
 impl Vocabulary {
@@ -123,6 +127,11 @@ impl Vocabulary {
         let fallback = self.symbols.fallback();
         let bytes = fallback.bytes.iter().flat_map(|ids| ids.iter()).filter(|&&id| id != NONE).count();
         fallback.token.is_some() && bytes < 256 && (fallback.fuse || bytes > 0)
+    }
+
+    /// Where pieces may be cut before they are merged. Worked out when it is first asked for.
+    pub fn joints(&self) -> &Joints {
+        self.joints.get_or_init(|| Joints::of(&self.tokens, &self.symbols, &self.rules, self.unknown_waits()))
     }
 
     /// The most bytes of text that one token stands for, special ones aside.

@@ -8,6 +8,7 @@ use super::spelling::Spellings;
 use super::{Fallback, Found, NONE, RuleSet, Special, Symbols, Tokens, Triple, Vocabulary, Whole};
 use crate::merge::{Merge, Rules};
 use crate::{Error, Result};
+use std::sync::OnceLock;
 
 /// A vocabulary as `tokenizer.json` files and their like hold it.
 #[derive(Clone, Debug)]
@@ -86,6 +87,7 @@ impl Vocabulary {
             merges: learnt.merges,
             merges_given: pairs.ranked.is_empty(),
             not_canonical: learnt.not_canonical,
+            joints: OnceLock::new(),
         })
     }
 }

@@ -61,6 +61,14 @@ impl PairTable {
         rules.into_iter().map(|(_, (left, right), id)| (left, right, id)).collect()
     }
 
+    /// Calls `each` with the parts of every rule, in no order.
+    pub(crate) fn for_each_pair(&self, each: &mut dyn FnMut(u32, u32)) {
+        match self {
+            Self::Ranks(ranks) => ranks.iter().for_each(|(left, right, ..)| each(left, right)),
+            Self::Wide(map) => map.keys().for_each(|&key| each((key >> 32) as u32, key as u32)),
+        }
+    }
+
     /// Adds a rule, in the place of an earlier one for the same pair.
     pub(crate) fn set(&mut self, left: u32, right: u32, merge: Merge) {
         match self {

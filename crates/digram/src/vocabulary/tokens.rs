@@ -92,6 +92,14 @@ impl Tokens {
         }
     }
 
+    /// The two parts of a token that is not written out.
+    pub(crate) fn parts(&self, id: u32) -> Option<(u32, u32)> {
+        match self.entry(id) {
+            Entry::Joined { left, right, .. } => Some((left, right)),
+            _ => None,
+        }
+    }
+
     /// Makes room for ids below `n`, so that a hostile id cannot ask for it one by one.
     ///
     /// # Errors

@@ -1,0 +1,425 @@
+//! Where a piece may be cut before it is merged: between two characters that no merge can join.
+//!
+//! **The claim.** Let a piece be `x y`, and let no rule of the vocabulary have a left part that can end where `x` ends and a
+//! right part that can begin where `y` begins. Then the ids of `x y` are those of `x` followed by those of `y`, each merged
+//! by itself.
+//!
+//! **Proof.** Suppose that merging the whole makes a token that crosses the boundary, and look at the first such merge. Before
+//! it, no token crosses; so its left part ends at the boundary and its right part begins there, and it is a rule that by
+//! assumption does not exist. So no token ever crosses, and each merge of the whole is a merge within `x` or within `y`. Which
+//! one comes next is decided by rank, then by place. The lowest and leftmost of all neighbours is, when it lies in `x`, the
+//! lowest and leftmost of those in `x`: the merges of the whole that lie in `x`, in their order, are those of `x` alone, and
+//! likewise for `y`. For an ordered token list one pass an entry goes over the whole, and what it does in `x` never depends on
+//! `y`, as no match crosses; so it is the pass over `x`, then the pass over `y`. Ranks that several rules share, strings that
+//! several entries repeat and tokens that are not canonical change nothing in this.
+//!
+//! **The table.** A rule of the parts `l` and `r` joins the characters A and B when `l` may end in A and `r` may begin with
+//! B. If `l` holds the last character whole, A is that one. With bytes as base symbols, `l` may also be the tail of a
+//! character, and then A is any character of that tail; and `r` may be the head of one, and then B is any with that head. So there
+//! are four kinds of entries: (A, B), (A, head), (tail, B), (tail, head). Other rules of bytes meet within a character or outside any and
+//! join no two characters. A token longer than its parts adds nothing: what it holds inside was joined by other rules.
+//! This says it by rules where one would say "no token spans the boundary"; of tokens that merges make it is the same.
+//!
+//! **Symbols that stand in for text.** The unknown token and byte tokens do not spell what they stand for. Where one of them is
+//! a part of a rule, nothing is cut at all. Otherwise they are never merged, so next to a character without a
+//! token every place may be cut, unless a run of such characters becomes one unknown token, or byte tokens pass an unknown token that
+//! waits ([`unknown_waits`](super::Vocabulary::unknown_waits)): there a cut needs a character of the alphabet on one side, since nothing waits beyond it.
+//!
+//! A piece that is a token and is taken whole must be looked up before it is cut: the parts of a cut are merged, never looked up.
+//!
+//! What is kept is smaller than the set, and errs on the side of no cut: a bit that is set may be set for another pair.
+
+use super::rules::key;
+use super::{NONE, RuleSet, Symbols, Tokens};
+use foldhash::fast::FixedState;
+use hashbrown::{HashMap, HashSet};
+
+/// A character as its UTF-8 bytes, the first one lowest. Of a tail or a head it has only some of the bytes.
+type Packed = u32;
+
+/// The characters of the Basic Multilingual Plane.
+const BASIC: usize = 1 << 16;
+
+/// Which two neighbouring characters a merge may join.
+#[derive(Debug)]
+pub struct Joints {
+    /// Whether no place is a cut.
+    never: bool,
+    /// At 128 a + b: whether the ASCII characters a and b may be joined.
+    ascii: Box<[bool; 128 * 128]>,
+    /// Other characters: two bits of one word say that two of them may be joined.
+    pairs: Box<[u64]>,
+    /// What the product of a pair is shifted by for the number of its word.
+    shift: u32,
+    /// By the last byte of A and the first one of B: whether an entry with a tail or a head may join them.
+    halves: Box<[[u64; 4]; 256]>,
+    /// Those entries.
+    partial: HashSet<u64, FixedState>,
+    /// Where unknown symbols wait: which characters of the Basic Multilingual Plane are known for sure.
+    known: Option<Box<[u64; BASIC / 64]>>,
+}
+
+/// The number of bytes of the character that starts with this byte; 0 where none does.
+#[inline]
+const fn length_of(first: u8) -> usize {
+    match first {
+        0..0x80 => 1,
+        0x80..0xC0 => 0,
+        0xC0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0..0xF8 => 4,
+        0xF8.. => 0,
+    }
+}
+
+/// The length and the bytes of the character at `at`; none where no whole one stands there. Its code point need not exist:
+/// what counts is which bytes belong together.
+#[inline]
+fn character(bytes: &[u8], at: usize) -> Option<(usize, Packed)> {
+    let first = bytes[at];
+    if first < 0x80 {
+        return Some((1, u32::from(first)));
+    }
+    let word = match bytes.get(at..at + 4) {
+        Some(four) => u32::from_le_bytes(four.try_into().expect("four bytes")),
+        None => packed(&bytes[at..]),
+    };
+    // The bytes after the first one are 10xxxxxx.
+    let (length, mask, tails) = match length_of(first) {
+        3 => (3, 0xFF_FFFF, 0x80_8000),
+        2 => (2, 0xFFFF, 0x8000),
+        4 => (4, u32::MAX, 0x8080_8000),
+        _ => return None,
+    };
+    let whole = word & mask & 0xC0C0_C000 == tails;
+    whole.then_some((length, word & mask))
+}
+
+/// Up to four bytes.
+fn packed(bytes: &[u8]) -> Packed {
+    bytes.iter().take(4).rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
+}
+
+/// Where the table of ASCII has a pair.
+#[inline]
+fn at(before: Packed, after: Packed) -> usize {
+    (before as usize) << 7 | after as usize & 0x7F
+}
+
+/// The number of its bytes.
+#[inline]
+fn byte_length(packed: Packed) -> usize {
+    4 - (packed | 1).leading_zeros() as usize / 8
+}
+
+/// The last of its bytes.
+#[inline]
+fn last_byte(packed: Packed) -> u8 {
+    packed.to_le_bytes()[byte_length(packed) - 1]
+}
+
+/// Whether it is a whole character, not only its tail or its head.
+fn is_whole(packed: Packed) -> bool {
+    length_of(packed as u8) == byte_length(packed)
+}
+
+impl Joints {
+    /// Which characters the rules of a vocabulary may join.
+    pub(super) fn of(tokens: &Tokens, symbols: &Symbols, rules: &RuleSet, unknown_waits: bool) -> Self {
+        let mut new = Self::with_room_for(0);
+        let stand_ins = stand_ins(tokens, symbols, rules);
+        let ends = ends(tokens);
+        let (mut pairs, mut may_cut) = (Vec::new(), true);
+        rules.for_each_pair(&mut |left, right| {
+            may_cut &= ![left, right].iter().any(|&id| stand_ins[id as usize]);
+            match (ends[left as usize].last, ends[right as usize].first) {
+                (before, after) if before < 0x80 && after < 0x80 => new.ascii[at(before, after)] = true,
+                (NO_CHARACTER, _) | (_, NO_CHARACTER) => {}
+                pair => pairs.push(pair),
+            }
+        });
+        new.never = !may_cut;
+        if new.never {
+            return new;
+        }
+        if unknown_waits && !symbols.is_complete() {
+            new.known = symbols.known_characters();
+            new.never = new.known.is_none();
+        }
+        let mut sized =
+            Self { ascii: new.ascii, known: new.known, never: new.never, ..Self::with_room_for(pairs.len()) };
+        pairs.into_iter().for_each(|(before, after)| sized.add(before, after));
+        sized
+    }
+
+    fn with_room_for(pairs: usize) -> Self {
+        // Two bits of a word each: with eight words for a hundred pairs, one in fifty of the others has them by chance.
+        let words = (pairs / 8).next_power_of_two().clamp(1 << 6, 1 << 14);
+        Self {
+            never: false,
+            ascii: Box::new([false; 128 * 128]),
+            pairs: vec![0; words].into(),
+            shift: 64 - words.trailing_zeros(),
+            halves: Box::new([[0; 4]; 256]),
+            partial: HashSet::default(),
+            known: None,
+        }
+    }
+
+    /// The word of a pair, and its bits.
+    #[inline]
+    fn bits(&self, before: Packed, after: Packed) -> (usize, u64) {
+        let product = u128::from(key(before, after)) * 0x9E37_79B9_7F4A_7C15;
+        let mixed = product as u64 ^ (product >> 64) as u64;
+        ((mixed >> self.shift) as usize, 1 << (mixed & 63) | 1 << (mixed >> 6 & 63))
+    }
+
+    /// An entry of the table: a character or its tail, a character or its head.
+    fn add(&mut self, before: Packed, after: Packed) {
+        if is_whole(before) && is_whole(after) {
+            let (word, bits) = self.bits(before, after);
+            self.pairs[word] |= bits;
+        } else {
+            let (last, first) = (last_byte(before), after as u8);
+            self.halves[usize::from(last)][usize::from(first >> 6)] |= 1 << (first & 63);
+            self.partial.insert(key(before, after));
+        }
+    }
+
+    /// Whether a tail or a head joins two characters.
+    #[cold]
+    fn halves_join(&self, before: Packed, after: Packed) -> bool {
+        let tails = |from: usize| before >> (8 * from);
+        let heads = |to: usize| after & u32::MAX >> (32 - 8 * to);
+        (0..byte_length(before))
+            .any(|from| (1..=byte_length(after)).any(|to| self.partial.contains(&key(tails(from), heads(to)))))
+    }
+
+    #[inline]
+    fn may_join(&self, before: Packed, after: Packed) -> bool {
+        if before < 0x80 && after < 0x80 {
+            return self.ascii[at(before, after)];
+        }
+        let (word, bits) = self.bits(before, after);
+        if self.pairs[word] & bits == bits {
+            return true;
+        }
+        let (last, first) = (last_byte(before), after as u8);
+        let halves = self.halves[usize::from(last)][usize::from(first >> 6)] >> (first & 63) & 1 == 1;
+        halves && self.halves_join(before, after)
+    }
+
+    /// Where unknown symbols wait, whether one of the two is of the alphabet.
+    #[inline]
+    fn none_waits(&self, before: Packed, after: Packed) -> bool {
+        let Some(known) = &self.known else {
+            return true;
+        };
+        let is_known = |c: Packed| {
+            let bytes = c.to_le_bytes();
+            let text = std::str::from_utf8(&bytes[..length_of(bytes[0])]).unwrap_or_default();
+            text.chars()
+                .next()
+                .is_some_and(|c| known.get(c as usize / 64).is_some_and(|w| w >> (c as u32 % 64) & 1 == 1))
+        };
+        is_known(before) || is_known(after)
+    }
+
+    /// Whether a piece may be cut between these two characters.
+    pub fn is_cut(&self, before: char, after: char) -> bool {
+        let packed = |c: char| packed(c.encode_utf8(&mut [0; 4]).as_bytes());
+        let (before, after) = (packed(before), packed(after));
+        !self.never && !self.may_join(before, after) && self.none_waits(before, after)
+    }
+
+    /// The first place after byte `from` of `piece` where it may be cut: there both sides merge on their own. The length
+    /// of `piece` where there is none. Bytes outside any character are allowed; around them nothing is cut.
+    pub fn next_cut(&self, piece: &[u8], from: usize) -> usize {
+        if self.never || from >= piece.len() {
+            return piece.len();
+        }
+        let (mut at, mut before) = (from, None);
+        while at < piece.len() {
+            let Some((length, after)) = character(piece, at) else {
+                (at, before) = (at + 1, None);
+                continue;
+            };
+            if let Some(before) = before
+                && !self.may_join(before, after)
+                && self.none_waits(before, after)
+            {
+                return at;
+            }
+            (at, before) = (at + length, Some(after));
+        }
+        piece.len()
+    }
+}
+
+/// Whether a token stands in for text that has none, by id, or another one does that is spelt the same where spelling decides.
+fn stand_ins(tokens: &Tokens, symbols: &Symbols, rules: &RuleSet) -> Vec<bool> {
+    let mut all = vec![false; tokens.len()];
+    if symbols.is_complete() {
+        return all;
+    }
+    let fallback = symbols.fallback();
+    for &id in fallback.bytes.iter().flat_map(|ids| ids.iter()).chain(&fallback.token) {
+        let spelling = match rules {
+            RuleSet::Pairs(_) => id,
+            RuleSet::Passes(table) => table.spelling.get(id as usize).copied().unwrap_or(id),
+        };
+        if let Some(stands_in) = all.get_mut(spelling as usize) {
+            *stands_in = true;
+        }
+    }
+    all
+}
+
+impl RuleSet {
+    /// Calls `each` with the parts of every rule, or with tokens that spell the same.
+    fn for_each_pair(&self, each: &mut dyn FnMut(u32, u32)) {
+        match self {
+            Self::Pairs(table) => table.for_each_pair(each),
+            Self::Passes(table) => {
+                table.joined.keys().for_each(|&key| each((key >> 32) as u32, key as u32));
+            }
+        }
+    }
+}
+
+impl Symbols {
+    /// Whether every symbol has a token, so that nothing ever stands in.
+    fn is_complete(&self) -> bool {
+        matches!(self, Self::Bytes(ids, _) if !ids.contains(&NONE))
+    }
+
+    /// The characters of the Basic Multilingual Plane that have a token; none where base symbols are bytes.
+    fn known_characters(&self) -> Option<Box<[u64; BASIC / 64]>> {
+        let Self::Characters { ascii, others, .. } = self else {
+            return None;
+        };
+        let mut known = Box::new([0u64; BASIC / 64]);
+        let ascii = ascii.iter().enumerate().filter(|&(_, &id)| id != NONE).map(|(code, _)| code);
+        for code in ascii.chain(others.iter().filter(|&(_, &id)| id != NONE).map(|(&c, _)| c as usize)) {
+            if let Some(word) = known.get_mut(code / 64) {
+                *word |= 1 << (code % 64);
+            }
+        }
+        Some(known)
+    }
+}
+
+/// Up to four bytes, of the beginning or the end of a token.
+#[derive(Clone, Copy, Debug)]
+struct Few {
+    bytes: [u8; 4],
+    length: usize,
+}
+
+impl Few {
+    fn first(bytes: &[u8]) -> Self {
+        let length = bytes.len().min(4);
+        let mut few = Self { bytes: [0; 4], length };
+        few.bytes[..length].copy_from_slice(&bytes[..length]);
+        few
+    }
+
+    fn last(bytes: &[u8]) -> Self {
+        Self::first(&bytes[bytes.len().saturating_sub(4)..])
+    }
+
+    fn get(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+/// What a token begins and ends with.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    first: Packed,
+    last: Packed,
+}
+
+/// No character, nor a tail or a head: of a token that begins or ends otherwise.
+const NO_CHARACTER: Packed = u32::MAX;
+
+/// The ends of each token, by id.
+fn ends(tokens: &Tokens) -> Vec<Ends> {
+    let mut long = Long { tokens, known: HashMap::default() };
+    let of = |id| {
+        let (first, last) = long.get(id).unwrap_or((Few::first(b""), Few::first(b"")));
+        Ends { first: first_character(first.get()), last: last_character(last.get()) }
+    };
+    (0..tokens.len() as u32).map(of).collect()
+}
+
+/// The character, or its head, that a token begins with; `bytes` are its first four at most.
+fn first_character(bytes: &[u8]) -> Packed {
+    let Some((&first, rest)) = bytes.split_first() else {
+        return NO_CHARACTER;
+    };
+    match character(bytes, 0) {
+        Some((_, whole)) => whole,
+        None if bytes.len() < length_of(first) && rest.iter().all(is_tail) => packed(bytes),
+        None => NO_CHARACTER,
+    }
+}
+
+/// The character, or its tail, that a token ends with; `bytes` are its last four at most.
+fn last_character(bytes: &[u8]) -> Packed {
+    match bytes.iter().rposition(|byte| !is_tail(byte)) {
+        Some(at) => match character(bytes, at) {
+            Some((length, whole)) if at + length == bytes.len() => whole,
+            _ => NO_CHARACTER,
+        },
+        None if (1..4).contains(&bytes.len()) => packed(bytes),
+        None => NO_CHARACTER,
+    }
+}
+
+/// Of long tokens only the parts are stored, in chains that may be deep, so what was found of them is kept.
+struct Long<'a> {
+    tokens: &'a Tokens,
+    known: HashMap<u32, (Few, Few), FixedState>,
+}
+
+impl Long<'_> {
+    /// The first and the last bytes of a token; none of a gap.
+    fn get(&mut self, id: u32) -> Option<(Few, Few)> {
+        if let Some(found) = self.known(id) {
+            return Some(found);
+        }
+        let mut stack = vec![id];
+        while let Some(&id) = stack.last() {
+            let (left, right) = self.tokens.parts(id)?;
+            match (self.known(left), self.known(right)) {
+                (Some(left), Some(right)) => {
+                    let first = [left.0.get(), right.0.get()].concat();
+                    let last = [left.1.get(), right.1.get()].concat();
+                    self.known.insert(id, (Few::first(&first), Few::last(&last)));
+                    stack.pop();
+                }
+                (left_known, right_known) => {
+                    stack.extend(left_known.is_none().then_some(left));
+                    stack.extend(right_known.is_none().then_some(right));
+                }
+            }
+        }
+        self.known(id)
+    }
+
+    fn known(&self, id: u32) -> Option<(Few, Few)> {
+        match self.tokens.written(id) {
+            Some(bytes) => Some((Few::first(bytes), Few::last(bytes))),
+            None => self.known.get(&id).copied(),
+        }
+    }
+}
+
+/// Whether a byte continues a character.
+fn is_tail(byte: &u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+#[cfg(test)]
+mod tests;
