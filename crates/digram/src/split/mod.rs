@@ -9,6 +9,7 @@
 mod backtracking;
 mod cl100k;
 mod cuts;
+mod deepseek;
 mod find;
 mod general;
 mod gpt2;
@@ -17,6 +18,7 @@ mod o200k;
 mod oniguruma;
 mod patterns;
 mod scan;
+mod scanner;
 mod steps;
 mod unicode;
 
@@ -30,7 +32,7 @@ pub use patterns::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, QW
 use crate::Result;
 use crate::align::Origin;
 use general::General;
-use scan::Space;
+use scanner::{Cl100k, Gpt2, O200k, Scanner};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -48,24 +50,14 @@ enum Engine {
     Steps(Arc<[Step]>),
 }
 
-/// The families of patterns that have a scanner.
-#[derive(Clone, Copy, Debug)]
-enum Scanner {
-    Gpt2,
-    Cl100k,
-    Cl100kClassic,
-    Qwen2,
-    O200k,
-}
-
 /// The patterns that have a scanner, by exact text.
 const SCANNED: [(&str, Scanner); 6] = [
-    (GPT2, Scanner::Gpt2),
-    (GPT2_TIKTOKEN, Scanner::Gpt2),
-    (CL100K, Scanner::Cl100k),
-    (CL100K_CLASSIC, Scanner::Cl100kClassic),
-    (QWEN2, Scanner::Qwen2),
-    (O200K, Scanner::O200k),
+    (GPT2, Scanner::Gpt2(Gpt2::GPT2)),
+    (GPT2_TIKTOKEN, Scanner::Gpt2(Gpt2::GPT2)),
+    (CL100K, Scanner::Cl100k(Cl100k::CL100K)),
+    (CL100K_CLASSIC, Scanner::Cl100k(Cl100k::CLASSIC)),
+    (QWEN2, Scanner::Cl100k(Cl100k::QWEN2)),
+    (O200K, Scanner::O200k(O200k::O200K)),
 ];
 
 impl Splitter {
@@ -112,15 +104,12 @@ impl Splitter {
     }
 
     /// What does the work: `"none"`, `"scanner:gpt2"`, `"scanner:cl100k"`, `"scanner:cl100k-classic"`,
-    /// `"scanner:qwen2"`, `"scanner:o200k"`, `"automaton"`, `"regex"` (an engine that backtracks) or `"steps"`.
+    /// `"scanner:qwen2"`, `"scanner:qwen3.5"`, `"scanner:o200k"`, `"scanner:tekken"`, `"scanner:kimi"`,
+    /// `"scanner:deepseek"`, `"automaton"`, `"regex"` (an engine that backtracks) or `"steps"`.
     pub fn engine(&self) -> &'static str {
         match &self.engine {
             Engine::None => "none",
-            Engine::Scanner(Scanner::Gpt2, _) => "scanner:gpt2",
-            Engine::Scanner(Scanner::Cl100k, _) => "scanner:cl100k",
-            Engine::Scanner(Scanner::Cl100kClassic, _) => "scanner:cl100k-classic",
-            Engine::Scanner(Scanner::Qwen2, _) => "scanner:qwen2",
-            Engine::Scanner(Scanner::O200k, _) => "scanner:o200k",
+            Engine::Scanner(scanner, _) => scanner.name(),
             Engine::General(general) if general.is_linear() => "automaton",
             Engine::General(_) => "regex",
             Engine::Steps(_) => "steps",
@@ -155,7 +144,7 @@ impl Splitter {
     /// for the pattern. The bytes of `text` from `to` on are looked at for one character.
     pub fn last_cut(&self, text: &[u8], from: usize, to: usize, wanted: impl Fn(char, char) -> bool) -> Option<usize> {
         match self.engine {
-            Engine::Scanner(scanner, _) => cuts::last_cut(scanner, unicode::classes(), text, (from, to), wanted),
+            Engine::Scanner(scanner, _) => cuts::last_cut(scanner, text, (from, to), wanted),
             _ => None,
         }
     }
@@ -166,7 +155,7 @@ impl Splitter {
     pub fn may_change(&self, text: &[u8], end: usize, to: usize) -> bool {
         match self.engine {
             Engine::None => end == to,
-            Engine::Scanner(scanner, _) => cuts::may_change(scanner, unicode::classes(), text, end, to),
+            Engine::Scanner(scanner, _) => cuts::may_change(scanner, text, end, to),
             _ => to - end < cuts::NEAR,
         }
     }
@@ -265,42 +254,4 @@ impl Splitter {
             }
         }
     }
-}
-
-impl Scanner {
-    /// The pieces of a text that is UTF-8 and begins at byte `base` of its document.
-    fn scan(self, text: &[u8], base: usize, each: &mut impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
-        let classes = unicode::classes();
-        match self {
-            Scanner::Gpt2 => pieces(text, base, |at| gpt2::piece_end(classes, text, at), each),
-            Scanner::Cl100k => {
-                pieces(text, base, |at| cl100k::piece_end::<3>(classes, text, at, Space::EndFirst), each)
-            }
-            Scanner::Cl100kClassic => {
-                pieces(text, base, |at| cl100k::piece_end::<3>(classes, text, at, Space::LineBreakFirst), each)
-            }
-            Scanner::Qwen2 => {
-                pieces(text, base, |at| cl100k::piece_end::<1>(classes, text, at, Space::LineBreakFirst), each)
-            }
-            Scanner::O200k => pieces(text, base, |at| o200k::piece_end(classes, text, at), each),
-        }
-    }
-}
-
-/// From the end of each piece to the pieces.
-#[inline]
-fn pieces(
-    text: &[u8],
-    base: usize,
-    piece_end: impl Fn(usize) -> usize,
-    each: &mut impl FnMut(Range<usize>) -> Result<()>,
-) -> Result<()> {
-    let mut at = 0;
-    while at < text.len() {
-        let end = piece_end(at);
-        debug_assert!(end > at, "a piece is never empty");
-        each(base + at..base + end)?;
-        at = end;
-    }
-    Ok(())
 }
