@@ -7,22 +7,42 @@
 //!   into a word.
 //! - A piece of symbols takes no white space; of cl100k and o200k, it takes line breaks.
 //! - What ends a piece of letters, numbers or symbols is the character after it alone: only white space looks further.
+//! - What a split cuts out beforehand, numbers or Chinese characters, is a piece from its first character on.
 
-use super::Scanner;
-use super::unicode::{Classes, LETTER, MARK, NUMBER, OTHER, SPACE, SYMBOL, UNCASED, UPPER};
+use super::scanner::{Cl100k, Gpt2, Gpt2Numbers, O200k, Scanner};
+use super::unicode::{
+    CJK, Classes, HAN, LETTER, MARK, NUMBER, OTHER, PUNCTUATION, SPACE, SYMBOL, UNCASED, UPPER, WORD,
+};
 
 /// Whether a piece always begins between two characters.
 fn is_cut(scanner: Scanner, classes: &Classes, before: char, after: char) -> bool {
     let (left, right) = (classes.of(before.into()), classes.of(after.into()));
     let line_break = matches!(after, '\r' | '\n');
     match scanner {
-        Scanner::Qwen2 if left == NUMBER => true,
-        _ if left == NUMBER => right != NUMBER,
-        Scanner::Gpt2 if left & SYMBOL != 0 => right & (SPACE | NUMBER) != 0 || (right & LETTER != 0 && before != '\''),
-        Scanner::Gpt2 | Scanner::Cl100k | Scanner::Cl100kClassic | Scanner::Qwen2 if left & LETTER != 0 => {
-            right & LETTER == 0
+        Scanner::DeepSeek => match left {
+            WORD | NUMBER | CJK => right != left,
+            PUNCTUATION => right & (CJK | NUMBER | OTHER) != 0 || (right == SPACE && !line_break),
+            OTHER => right & (CJK | NUMBER | PUNCTUATION | SPACE) != 0,
+            _ => right & (CJK | NUMBER) != 0,
+        },
+        // Where numbers stand alone, a piece ends behind each.
+        Scanner::Cl100k(Cl100k { numbers: 1, .. })
+        | Scanner::O200k(O200k { numbers: 1, .. })
+        | Scanner::Gpt2(Gpt2 { numbers: Gpt2Numbers::Apart(1), .. })
+            if left == NUMBER =>
+        {
+            true
         }
-        Scanner::O200k if left & LETTER != 0 => right & (SPACE | NUMBER | OTHER) != 0 && after != '\'',
+        _ if left == NUMBER => right & NUMBER == 0,
+        // Numbers that are cut out beforehand begin a piece, whatever stands before them.
+        Scanner::Gpt2(Gpt2 { numbers: Gpt2Numbers::Apart(_), .. }) if right == NUMBER => true,
+        Scanner::Gpt2(_) if left & SYMBOL != 0 => {
+            right & (SPACE | NUMBER) != 0 || (right & LETTER != 0 && before != '\'')
+        }
+        Scanner::Cl100k(Cl100k { marks: true, .. }) if left & (LETTER | MARK) != 0 => right & (LETTER | MARK) == 0,
+        Scanner::Gpt2(_) | Scanner::Cl100k(_) if left & LETTER != 0 => right & LETTER == 0,
+        Scanner::O200k(_) if left & LETTER != 0 => right & (SPACE | NUMBER | OTHER | HAN) != 0 && after != '\'',
+        Scanner::O200k(_) if left == HAN => right & HAN == 0,
         _ if left & SYMBOL != 0 => right == NUMBER || (right == SPACE && !line_break),
         _ => false,
     }
@@ -32,11 +52,11 @@ fn is_cut(scanner: Scanner, classes: &Classes, before: char, after: char) -> boo
 /// for the two characters around it.
 pub(super) fn last_cut(
     scanner: Scanner,
-    classes: &Classes,
     text: &[u8],
     (from, to): (usize, usize),
     wanted: impl Fn(char, char) -> bool,
 ) -> Option<usize> {
+    let classes = scanner.classes();
     let mut after = text.get(to..).and_then(first_character);
     let mut at = to;
     while at >= from.max(1) {
@@ -59,7 +79,8 @@ pub(crate) const NEAR: usize = 16;
 /// Whether a piece that ends at byte `end` of a text that ends at byte `to` may end elsewhere once more text follows. It may
 /// where it is near, where white space alone follows it (a line break behind that may still belong to it), and, of
 /// o200k, where capitals and uncased letters alone do (the first small letter behind them takes all of them).
-pub(super) fn may_change(scanner: Scanner, classes: &Classes, text: &[u8], end: usize, to: usize) -> bool {
+pub(super) fn may_change(scanner: Scanner, text: &[u8], end: usize, to: usize) -> bool {
+    let classes = scanner.classes();
     let only = |set| {
         let mut at = end;
         while let Some(character) = first_character(&text[at..to]).filter(|&c| classes.of(c.into()) & set != 0) {
@@ -67,7 +88,7 @@ pub(super) fn may_change(scanner: Scanner, classes: &Classes, text: &[u8], end: 
         }
         at == to
     };
-    to - end < NEAR || only(SPACE) || (matches!(scanner, Scanner::O200k) && only(UPPER | UNCASED | MARK))
+    to - end < NEAR || only(SPACE) || (matches!(scanner, Scanner::O200k(_)) && only(UPPER | UNCASED | MARK))
 }
 
 /// The character that `bytes` begin with, if they begin with a whole one.
@@ -86,17 +107,16 @@ fn last_character(bytes: &[u8]) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::unicode::classes;
     use super::super::{CL100K, CL100K_CLASSIC, GPT2, O200K, QWEN2, Splitter};
     use super::*;
     use proptest::prelude::*;
 
     const SCANNERS: [(&str, Scanner); 5] = [
-        (GPT2, Scanner::Gpt2),
-        (CL100K, Scanner::Cl100k),
-        (CL100K_CLASSIC, Scanner::Cl100kClassic),
-        (QWEN2, Scanner::Qwen2),
-        (O200K, Scanner::O200k),
+        (GPT2, Scanner::Gpt2(Gpt2::GPT2)),
+        (CL100K, Scanner::Cl100k(Cl100k::CL100K)),
+        (CL100K_CLASSIC, Scanner::Cl100k(Cl100k::CLASSIC)),
+        (QWEN2, Scanner::Cl100k(Cl100k::QWEN2)),
+        (O200K, Scanner::O200k(O200k::O200K)),
     ];
     /// Characters of every class, and those that patterns name.
     const CRITICAL: [char; 16] =
@@ -118,7 +138,7 @@ mod tests {
             let splitter = Splitter::new(pattern).unwrap();
             let whole = ends(&splitter, text, 0);
             let mut to = text.len();
-            while let Some(cut) = last_cut(scanner, classes(), text, (0, to), |_, _| true) {
+            while let Some(cut) = last_cut(scanner, text, (0, to), |_, _| true) {
                 let mut parts = ends(&splitter, &text[..cut], 0);
                 parts.extend(ends(&splitter, &text[cut..], cut));
                 prop_assert_eq!(&parts, &whole, "{} cut at {} of {:?}", pattern, cut, String::from_utf8_lossy(text));

@@ -9,6 +9,7 @@
 mod backtracking;
 mod cl100k;
 mod cuts;
+mod deepseek;
 mod find;
 mod general;
 mod gpt2;
@@ -18,6 +19,7 @@ mod o200k;
 mod oniguruma;
 mod patterns;
 mod scan;
+mod scanner;
 mod steps;
 mod unicode;
 
@@ -31,11 +33,9 @@ pub use patterns::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, QW
 use crate::Result;
 use crate::align::Origin;
 use general::General;
-use masks::{Contraction, Family, Rules};
-use scan::Space;
+use scanner::{Cl100k, Gpt2, O200k, Scanner};
 use std::ops::Range;
 use std::sync::Arc;
-use unicode::Classes;
 
 /// Cuts documents into pieces. Cloning is cheap, and clones may be used on many threads at once.
 #[derive(Clone, Debug)]
@@ -51,24 +51,14 @@ enum Engine {
     Steps(Arc<[Step]>),
 }
 
-/// The families of patterns that have a scanner.
-#[derive(Clone, Copy, Debug)]
-enum Scanner {
-    Gpt2,
-    Cl100k,
-    Cl100kClassic,
-    Qwen2,
-    O200k,
-}
-
 /// The patterns that have a scanner, by exact text.
 const SCANNED: [(&str, Scanner); 6] = [
-    (GPT2, Scanner::Gpt2),
-    (GPT2_TIKTOKEN, Scanner::Gpt2),
-    (CL100K, Scanner::Cl100k),
-    (CL100K_CLASSIC, Scanner::Cl100kClassic),
-    (QWEN2, Scanner::Qwen2),
-    (O200K, Scanner::O200k),
+    (GPT2, Scanner::Gpt2(Gpt2::GPT2)),
+    (GPT2_TIKTOKEN, Scanner::Gpt2(Gpt2::GPT2)),
+    (CL100K, Scanner::Cl100k(Cl100k::CL100K)),
+    (CL100K_CLASSIC, Scanner::Cl100k(Cl100k::CLASSIC)),
+    (QWEN2, Scanner::Cl100k(Cl100k::QWEN2)),
+    (O200K, Scanner::O200k(O200k::O200K)),
 ];
 
 impl Splitter {
@@ -115,15 +105,12 @@ impl Splitter {
     }
 
     /// What does the work: `"none"`, `"scanner:gpt2"`, `"scanner:cl100k"`, `"scanner:cl100k-classic"`,
-    /// `"scanner:qwen2"`, `"scanner:o200k"`, `"automaton"`, `"regex"` (an engine that backtracks) or `"steps"`.
+    /// `"scanner:qwen2"`, `"scanner:qwen3.5"`, `"scanner:o200k"`, `"scanner:tekken"`, `"scanner:kimi"`,
+    /// `"scanner:deepseek"`, `"automaton"`, `"regex"` (an engine that backtracks) or `"steps"`.
     pub fn engine(&self) -> &'static str {
         match &self.engine {
             Engine::None => "none",
-            Engine::Scanner(Scanner::Gpt2, _) => "scanner:gpt2",
-            Engine::Scanner(Scanner::Cl100k, _) => "scanner:cl100k",
-            Engine::Scanner(Scanner::Cl100kClassic, _) => "scanner:cl100k-classic",
-            Engine::Scanner(Scanner::Qwen2, _) => "scanner:qwen2",
-            Engine::Scanner(Scanner::O200k, _) => "scanner:o200k",
+            Engine::Scanner(scanner, _) => scanner.name(),
             Engine::General(general) if general.is_linear() => "automaton",
             Engine::General(_) => "regex",
             Engine::Steps(_) => "steps",
@@ -158,7 +145,7 @@ impl Splitter {
     /// for the pattern. The bytes of `text` from `to` on are looked at for one character.
     pub fn last_cut(&self, text: &[u8], from: usize, to: usize, wanted: impl Fn(char, char) -> bool) -> Option<usize> {
         match self.engine {
-            Engine::Scanner(scanner, _) => cuts::last_cut(scanner, unicode::classes(), text, (from, to), wanted),
+            Engine::Scanner(scanner, _) => cuts::last_cut(scanner, text, (from, to), wanted),
             _ => None,
         }
     }
@@ -169,7 +156,7 @@ impl Splitter {
     pub fn may_change(&self, text: &[u8], end: usize, to: usize) -> bool {
         match self.engine {
             Engine::None => end == to,
-            Engine::Scanner(scanner, _) => cuts::may_change(scanner, unicode::classes(), text, end, to),
+            Engine::Scanner(scanner, _) => cuts::may_change(scanner, text, end, to),
             _ => to - end < cuts::NEAR,
         }
     }
@@ -267,54 +254,6 @@ impl Splitter {
     }
 }
 
-impl Scanner {
-    /// See [`Splitter::next_ends`].
-    fn next_ends(self, text: &[u8], from: usize, ends: &mut Vec<usize>) {
-        let classes = unicode::classes();
-        masks::next_ends(self.rules(), text, from, ends, &|at| self.piece_end(classes, text, at));
-    }
-
-    /// What the masks have to know of the pattern.
-    fn rules(self) -> Rules {
-        let cl100k = Rules { family: Family::Cl100k, numbers: 3, contraction: Contraction::Folded };
-        match self {
-            Scanner::Gpt2 => Rules { family: Family::Gpt2, numbers: 0, contraction: Contraction::Plain },
-            Scanner::Cl100k | Scanner::Cl100kClassic => cl100k,
-            Scanner::Qwen2 => Rules { numbers: 1, ..cl100k },
-            Scanner::O200k => Rules { family: Family::O200k, ..cl100k },
-        }
-    }
-
-    /// The end of the piece that begins at byte `at` of a text that is UTF-8.
-    fn piece_end(self, classes: &Classes, text: &[u8], at: usize) -> usize {
-        match self {
-            Scanner::Gpt2 => gpt2::piece_end(classes, text, at),
-            Scanner::Cl100k => cl100k::piece_end::<3>(classes, text, at, Space::EndFirst),
-            Scanner::Cl100kClassic => cl100k::piece_end::<3>(classes, text, at, Space::LineBreakFirst),
-            Scanner::Qwen2 => cl100k::piece_end::<1>(classes, text, at, Space::LineBreakFirst),
-            Scanner::O200k => o200k::piece_end(classes, text, at),
-        }
-    }
-
-    /// The pieces of a text that is UTF-8 and begins at byte `base` of its document.
-    fn scan(self, text: &[u8], base: usize, each: &mut impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
-        let classes = unicode::classes();
-        match self {
-            Scanner::Gpt2 => pieces(text, base, |at| gpt2::piece_end(classes, text, at), each),
-            Scanner::Cl100k => {
-                pieces(text, base, |at| cl100k::piece_end::<3>(classes, text, at, Space::EndFirst), each)
-            }
-            Scanner::Cl100kClassic => {
-                pieces(text, base, |at| cl100k::piece_end::<3>(classes, text, at, Space::LineBreakFirst), each)
-            }
-            Scanner::Qwen2 => {
-                pieces(text, base, |at| cl100k::piece_end::<1>(classes, text, at, Space::LineBreakFirst), each)
-            }
-            Scanner::O200k => pieces(text, base, |at| o200k::piece_end(classes, text, at), each),
-        }
-    }
-}
-
 /// Calls `each` with the well-formed stretches of a document, as text and where it begins, and with the ranges between, in
 /// order; none is empty. A range holds all bytes outside any well-formed character between two texts.
 pub(crate) fn for_each_stretch<'a>(
@@ -341,22 +280,4 @@ pub(crate) fn for_each_stretch<'a>(
         at = end;
     }
     ill_formed.map_or(Ok(()), |range| each(Err(range)))
-}
-
-/// From the end of each piece to the pieces.
-#[inline]
-fn pieces(
-    text: &[u8],
-    base: usize,
-    piece_end: impl Fn(usize) -> usize,
-    each: &mut impl FnMut(Range<usize>) -> Result<()>,
-) -> Result<()> {
-    let mut at = 0;
-    while at < text.len() {
-        let end = piece_end(at);
-        debug_assert!(end > at, "a piece is never empty");
-        each(base + at..base + end)?;
-        at = end;
-    }
-    Ok(())
 }

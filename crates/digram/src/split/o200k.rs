@@ -1,4 +1,5 @@
-//! The scanner of o200k's pattern.
+//! The scanner of o200k's pattern, of tekken's, which has no contractions and single numbers, and of
+//! Kimi's, which has `\p{Han}+` first, and no such letters in U and L.
 //!
 //! ```text
 //! [^\r\n\p{L}\p{N}]?U*L+C? | [^\r\n\p{L}\p{N}]?U+L*C? | \p{N}{1,3} |  ?[^\s\p{L}\p{N}]+[\r\n/]* | \s*[\r\n]+ | \s+(?!\S) | \s+
@@ -16,19 +17,23 @@
 //! Linear: a run of U is looked at to its end. If the piece ends within it, then after the last character of both
 //! classes; the rest holds capitals alone, and the next piece, which looks at them once more, takes them all.
 
-use super::scan::{Space, byte_run, contraction, is_line_break, numbers, space_end};
-use super::unicode::{Classes, LETTER, LOWER, MARK, NUMBER, SYMBOL, UNCASED, UPPER};
+use super::scan::{byte_run, contraction, is_line_break, numbers, space_end};
+use super::scanner::{O200k, Space};
+use super::unicode::{Classes, HAN, LETTER, LOWER, MARK, NUMBER, SYMBOL, UNCASED, UPPER};
 
 const BOTH: u8 = UNCASED | MARK;
 
 /// The end of the piece that begins at byte `start` of `text`.
 #[inline]
-pub(super) fn piece_end(classes: &Classes, text: &[u8], start: usize) -> usize {
+pub(super) fn piece_end(classes: &Classes, text: &[u8], start: usize, family: O200k) -> usize {
     let first = text[start];
     let (class, len) = classes.at(text, start);
     let next = start + len;
+    if family.han && class & HAN != 0 {
+        return classes.run(text, next, HAN);
+    }
     if class == NUMBER {
-        return numbers::<3>(classes, text, start);
+        return numbers(classes, text, start, family.numbers);
     }
     let word = if class & (LETTER | MARK) != 0 {
         word_end(classes, text, start)
@@ -39,12 +44,12 @@ pub(super) fn piece_end(classes: &Classes, text: &[u8], start: usize) -> usize {
     };
     if let Some(end) = word {
         let apostrophe = text.get(end) == Some(&b'\'');
-        return apostrophe.then(|| contraction::<true>(text, end)).flatten().unwrap_or(end);
+        return apostrophe.then(|| contraction(text, end, family.contractions)).flatten().unwrap_or(end);
     }
     if class & SYMBOL != 0 || (first == b' ' && classes.is_at(text, next, SYMBOL)) {
-        return byte_run(text, classes.run(text, next, SYMBOL), |b| is_line_break(b) || b == b'/');
+        return byte_run(text, classes.run(text, next, SYMBOL), |b| is_line_break(b) || (family.slash && b == b'/'));
     }
-    space_end(classes, text, start, Space::LineBreakFirst)
+    space_end(classes, text, start, Space::LineBreakFirst, 0)
 }
 
 /// The end of `U*L+` at byte `start` of `text`, or else of `U+L*`, or `None` where neither matches.

@@ -4,30 +4,34 @@
 //! beyond its end is at most one character, or the rest of a run of white space (at most twice: the run is cut after its
 //! last line break, then before its last character), or the rest of one run of letters (see `o200k`).
 
-use super::unicode::{Classes, NUMBER, SPACE};
+use super::scanner::{Contractions, Space};
+use super::unicode::{Classes, NUMBER, SPACE, Set};
 
-/// The end of the contraction that begins with the apostrophe at byte `at`, if one does: `'s 't 'm 'd 'll 've 're`.
+/// The end of the contraction that begins with the apostrophe at byte `at`, if one of the kind `which` does:
+/// `'s 't 'm 'd 'll 've 're`.
 ///
-/// With `FOLD`, as under `(?i:...)`: capitals too, and U+017F (`ſ`), which folds to `s` and is the only character outside
-/// ASCII that folds to a letter used here.
+/// `ſ` (U+017F) folds to `s`, and is the only character outside ASCII that folds to a letter used here.
 #[inline]
-pub(super) fn contraction<const FOLD: bool>(text: &[u8], at: usize) -> Option<usize> {
-    let fold = |b: u8| if FOLD { b.to_ascii_lowercase() } else { b };
+pub(super) fn contraction(text: &[u8], at: usize, which: Contractions) -> Option<usize> {
+    if which == Contractions::None {
+        return None;
+    }
+    let fold = |b: u8| if which == Contractions::Plain { b } else { b.to_ascii_lowercase() };
     let first = fold(*text.get(at + 1)?);
     let second = text.get(at + 2).copied();
     match first {
         b's' | b't' | b'm' | b'd' => Some(at + 2),
         b'l' if second.map(fold) == Some(b'l') => Some(at + 3),
         b'v' | b'r' if second.map(fold) == Some(b'e') => Some(at + 3),
-        0xC5 if FOLD && second == Some(0xBF) => Some(at + 3),
+        0xC5 if which == Contractions::Folded && second == Some(0xBF) => Some(at + 3),
         _ => None,
     }
 }
 
-/// The end of `\p{N}{1,MOST}` at byte `at`, where a number is known to stand.
+/// The end of `\p{N}{1,most}` at byte `at`, where a number is known to stand.
 #[inline]
-pub(super) fn numbers<const MOST: usize>(classes: &Classes, text: &[u8], mut at: usize) -> usize {
-    for _ in 0..MOST {
+pub(super) fn numbers(classes: &Classes, text: &[u8], mut at: usize, most: usize) -> usize {
+    for _ in 0..most {
         if !classes.is_at(text, at, NUMBER) {
             break;
         }
@@ -48,27 +52,17 @@ pub(super) fn is_line_break(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-/// How a pattern cuts a run of white space that nothing else in it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Space {
-    /// `\s+(?!\S)|\s+`
-    Plain,
-    /// `\s*[\r\n]+|\s+(?!\S)|\s+`
-    LineBreakFirst,
-    /// `\s++$|\s*[\r\n]|\s+(?!\S)|\s`
-    EndFirst,
-}
-
 /// The end of the piece that begins with the white space at byte `start`.
 ///
-/// The whole run where the text ends with it, else all of it but its last character, else that character; and up to
-/// the run's last line break where the pattern says so, before or after the first of these.
+/// The whole run where the text ends with it, or a character of `edge` follows, else all of it but its last character, else
+/// that character; and up to the run's last line break where the pattern says so, before or after the first of these.
 #[inline]
-pub(super) fn space_end(classes: &Classes, text: &[u8], start: usize, rule: Space) -> usize {
-    let (mut at, mut last, mut line_end) = (start, start, None);
+pub(super) fn space_end(classes: &Classes, text: &[u8], start: usize, rule: Space, edge: Set) -> usize {
+    let (mut at, mut last, mut line_end, mut ends) = (start, start, None, true);
     while at < text.len() {
         let (class, len) = classes.at(text, at);
         if class != SPACE {
+            ends = class & edge != 0;
             break;
         }
         last = at;
@@ -78,9 +72,9 @@ pub(super) fn space_end(classes: &Classes, text: &[u8], start: usize, rule: Spac
         }
     }
     match (rule, line_end) {
-        (Space::EndFirst, _) if at == text.len() => at,
+        (Space::EndFirst, _) if ends => at,
         (Space::LineBreakFirst | Space::EndFirst, Some(line_end)) => line_end,
-        _ if at == text.len() || last == start => at,
+        _ if ends || last == start => at,
         _ => last,
     }
 }

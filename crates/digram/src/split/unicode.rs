@@ -27,6 +27,14 @@ pub(super) const OTHER: Set = 1 << 6;
 pub(super) const LETTER: Set = UPPER | LOWER | UNCASED;
 /// `[^\s\p{L}\p{N}]`
 pub(super) const SYMBOL: Set = MARK | OTHER;
+/// Only in [`han_classes`]: `\p{Han}`
+pub(super) const HAN: Set = 1 << 7;
+/// Only in [`deepseek_classes`], where `NUMBER`, `SPACE` and `OTHER` are used too: `[\p{L}\p{M}]`
+pub(super) const WORD: Set = 1 << 0;
+/// Likewise: `[\p{P}\p{S}]`
+pub(super) const PUNCTUATION: Set = 1 << 1;
+/// Likewise, before all others: Chinese characters and kana, as the pattern has them.
+pub(super) const CJK: Set = 1 << 2;
 
 /// A block of the table covers this many code points.
 const BLOCK: usize = 1 << 8;
@@ -39,24 +47,55 @@ pub(super) struct Classes {
     blocks: Box<[[Set; BLOCK]]>,
 }
 
-static CLASSES: LazyLock<Classes> = LazyLock::new(Classes::build);
+/// For each set, a class of the regex engine that it stands for; every other character is `OTHER`.
+const SETS: [(&str, Set); 6] = [
+    (r"[\p{Lu}\p{Lt}]", UPPER),
+    (r"\p{Ll}", LOWER),
+    (r"[\p{Lm}\p{Lo}]", UNCASED),
+    (r"\p{M}", MARK),
+    (r"\p{N}", NUMBER),
+    (r"\s", SPACE),
+];
 
 /// The table, made at first use.
 pub(super) fn classes() -> &'static Classes {
+    static CLASSES: LazyLock<Classes> = LazyLock::new(|| Classes::of_sets(&SETS));
+    &CLASSES
+}
+
+/// As [`classes`], with the bit `HAN` for `\p{Han}`: alone where the character is a letter there; beside `NUMBER` or `OTHER`
+/// where it is a number, a symbol or a mark.
+pub(super) fn han_classes() -> &'static Classes {
+    static CLASSES: LazyLock<Classes> = LazyLock::new(|| {
+        let han = [
+            (r"[\p{Han}&&\p{L}]", HAN),
+            (r"[\p{Han}&&\p{N}]", HAN | NUMBER),
+            (r"[\p{Han}&&[^\p{L}\p{N}]]", HAN | OTHER),
+        ];
+        Classes::of_sets(&[&SETS[..], &han].concat())
+    });
+    &CLASSES
+}
+
+/// The classes of `deepseek`: `WORD`, `PUNCTUATION`, `CJK`, `NUMBER`, `SPACE` and `OTHER`.
+pub(super) fn deepseek_classes() -> &'static Classes {
+    static CLASSES: LazyLock<Classes> = LazyLock::new(|| {
+        Classes::of_sets(&[
+            (r"[\p{L}\p{M}]", WORD),
+            (r"[\p{P}\p{S}]", PUNCTUATION),
+            (r"\p{N}", NUMBER),
+            (r"\s", SPACE),
+            (r"[\u{4E00}-\u{9FA5}\u{3040}-\u{30FF}]", CJK),
+        ])
+    });
     &CLASSES
 }
 
 impl Classes {
-    fn build() -> Self {
+    /// The table in which the last of the sets that a character is in counts.
+    fn of_sets(sets: &[(&str, Set)]) -> Self {
         let mut flat = vec![OTHER; 0x11_0000];
-        for (pattern, set) in [
-            (r"[\p{Lu}\p{Lt}]", UPPER),
-            (r"\p{Ll}", LOWER),
-            (r"[\p{Lm}\p{Lo}]", UNCASED),
-            (r"\p{M}", MARK),
-            (r"\p{N}", NUMBER),
-            (r"\s", SPACE),
-        ] {
+        for &(pattern, set) in sets {
             for (first, last) in class_ranges(pattern) {
                 flat[first as usize..=last as usize].fill(set);
             }
