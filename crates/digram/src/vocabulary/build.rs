@@ -159,6 +159,7 @@ impl Vocabulary {
             symbols,
             rules,
             whole,
+            whole_is_merged: true,
             merges,
             merges_given: true,
             not_canonical: not_canonical.into_iter().collect(),
@@ -198,6 +199,7 @@ impl Vocabulary {
             None => new.recover(ranked.iter().filter(|(bytes, _)| bytes.len() > 1).map(|&(bytes, id)| (bytes, id))),
         }
         new.whole = Some(whole);
+        new.whole_is_merged = new.is_canonical();
         Ok(new)
     }
 
@@ -253,7 +255,17 @@ impl Vocabulary {
 
     fn of_tokens(tokens: Tokens, symbols: Symbols, rules: RuleSet) -> Self {
         let (merges, not_canonical, joints) = (Vec::new(), Vec::new(), OnceLock::new());
-        Self { tokens, symbols, rules, whole: None, merges, merges_given: false, not_canonical, joints }
+        Self {
+            tokens,
+            symbols,
+            rules,
+            whole: None,
+            whole_is_merged: true,
+            merges,
+            merges_given: false,
+            not_canonical,
+            joints,
+        }
     }
 
     fn take(&mut self, found: Found) {

@@ -61,6 +61,8 @@ pub struct Vocabulary {
     symbols: Symbols,
     rules: RuleSet,
     whole: Option<Whole>,
+    /// Whether what `whole` takes is what merging gives.
+    whole_is_merged: bool,
     merges: Vec<Triple>,
     /// Whether it was built of `merges`, which then need not be found.
     merges_given: bool,
@@ -165,6 +167,11 @@ impl Vocabulary {
     /// The id of a whole piece, where looking it up is exact.
     pub(crate) fn whole_piece(&self, piece: &[u8]) -> Option<u32> {
         self.whole.as_ref()?.get(&self.tokens, piece)
+    }
+
+    /// Whether a piece that is taken whole would be the same token if it were merged.
+    pub(crate) fn takes_whole_what_merges(&self) -> bool {
+        self.whole_is_merged
     }
 
     /// Appends the base symbols of `piece`, which starts at byte `offset` of its document.

@@ -72,6 +72,7 @@ impl Vocabulary {
             true => !tokens.is_special(id),
             false => learnt.reached[id as usize],
         };
+        let whole_is_merged = !pairs.whole || pairs.tokens.iter().all(|token| learnt.reached[token.1 as usize]);
         let whole = match learnt.whole.take() {
             Some(mut whole) => {
                 whole.retain(looked_up);
@@ -84,6 +85,7 @@ impl Vocabulary {
             symbols,
             rules: RuleSet::Pairs(learnt.table),
             whole: Some(whole),
+            whole_is_merged,
             merges: learnt.merges,
             merges_given: pairs.ranked.is_empty(),
             not_canonical: learnt.not_canonical,

@@ -7,6 +7,7 @@ use crate::merge::{Scratch, merge_symbols_until};
 use crate::split::Splitter;
 use crate::vocabulary::Vocabulary;
 use crate::{Error, Result};
+use std::ops::Range;
 
 /// Pieces whose cache lines are asked for before the first is looked at.
 const BLOCK: usize = 64;
@@ -56,29 +57,76 @@ impl<'a> Pieces<'a> {
     /// The ids of a piece that begins at byte `offset` of its document, onto the end of `out`.
     pub(in crate::encode) fn append(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
         self.look(piece.len())?;
-        if (1..=LONGEST).contains(&piece.len())
-            && let Some(hit) = self.cache.get().get(Key::of(piece, 0, piece.len()))
-        {
-            match hit {
-                Hit::Few(ids, count) => out.extend_from_slice(&ids[..count]),
-                Hit::Many(ids) => out.extend_from_slice(ids),
-            }
-            return Ok(());
+        match piece.len() {
+            0 => Ok(()),
+            1..=LONGEST => self.append_short(piece, offset, false, out),
+            _ => self.append_long(piece, 0..piece.len(), offset, &mut Listed::new(out)),
         }
-        self.append_new(piece, offset, out)
     }
 
-    /// The same for a piece without an entry, which it has then, if it is short.
-    fn append_new(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
-        let from = out.len();
-        if let Some(id) = self.vocabulary.whole_piece(piece) {
-            out.push(id);
-        } else {
-            self.vocabulary.append_symbols(piece, offset, out)?;
-            merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)?;
+    /// A piece or a part of one that an entry can hold.
+    fn append_short(&mut self, piece: &[u8], offset: usize, is_part: bool, out: &mut Vec<u32>) -> Result<()> {
+        match self.cache.get().get(Key::of(piece, 0, piece.len())) {
+            Some(Hit::Few(ids, count)) => out.extend_from_slice(&ids[..count]),
+            Some(Hit::Many(ids)) => out.extend_from_slice(ids),
+            None => return self.append_new(piece, offset, is_part, out),
         }
-        if (1..=LONGEST).contains(&piece.len()) {
-            self.cache.get().insert(Key::of(piece, 0, piece.len()), &out[from..]);
+        Ok(())
+    }
+
+    /// The same without an entry, which it has then. An entry serves pieces, which are taken whole where they are tokens, and
+    /// parts, which are merged: where the two differ there is none.
+    #[cold]
+    fn append_new(&mut self, piece: &[u8], offset: usize, is_part: bool, out: &mut Vec<u32>) -> Result<()> {
+        let (from, whole) = (out.len(), self.vocabulary.whole_piece(piece));
+        match whole {
+            Some(id) if self.vocabulary.takes_whole_what_merges() => out.push(id),
+            _ => {
+                self.append_merged_symbols(piece, offset, out)?;
+                if let Some(id) = whole
+                    && out[from..] != [id]
+                {
+                    if !is_part {
+                        out.truncate(from);
+                        out.push(id);
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        self.cache.get().insert(Key::of(piece, 0, piece.len()), &out[from..]);
+        Ok(())
+    }
+
+    fn append_merged_symbols(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
+        let from = out.len();
+        self.vocabulary.append_symbols(piece, offset, out)?;
+        merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)
+    }
+
+    /// A piece that no entry can hold: it is a token, or is cut where no merge joins two characters (see [`Joints`]).
+    ///
+    /// [`Joints`]: crate::vocabulary::Joints
+    #[cold]
+    fn append_long(&mut self, text: &[u8], piece: Range<usize>, base: usize, ids: &mut impl Ids) -> Result<()> {
+        if let Some(id) = self.vocabulary.whole_piece(&text[piece.clone()]) {
+            return ids.made(|out| {
+                out.push(id);
+                Ok(())
+            });
+        }
+        let joints = self.vocabulary.joints();
+        let (mut ends, mut start, mut at) = ([0; BLOCK], piece.start, piece.start);
+        while at < piece.end {
+            let mut count = 0;
+            while count < BLOCK && at < piece.end {
+                at = piece.start + joints.next_cut(&text[piece.clone()], at - piece.start);
+                ends[count] = at;
+                count += 1;
+            }
+            self.look(at - start)?;
+            self.append_block::<true>(text, start, &ends[..count], base, ids)?;
+            start = at;
         }
         Ok(())
     }
@@ -95,15 +143,15 @@ impl<'a> Pieces<'a> {
             for block in ends.chunks(BLOCK) {
                 let end = block[block.len() - 1];
                 self.look(end - at)?;
-                self.append_block(text, at, block, base, ids)?;
+                self.append_block::<false>(text, at, block, base, ids)?;
                 at = end;
             }
         }
         Ok(())
     }
 
-    /// The ids of the pieces that begin at byte `start` of `text` and have these ends.
-    fn append_block(
+    /// The ids of the pieces, or parts of one, that begin at byte `start` of `text` and have these ends.
+    fn append_block<const PARTS: bool>(
         &mut self,
         text: &[u8],
         start: usize,
@@ -124,8 +172,11 @@ impl<'a> Pieces<'a> {
             match self.cache.get().get_at(line, key) {
                 Some(Hit::Few(few, count)) => ids.few(few, count),
                 Some(Hit::Many(many)) => ids.many(many),
-                // After a table has grown, lines are others: what was a hit may be found only by its hash.
-                None => ids.made(|out| self.append(&text[from..end], base + from, out))?,
+                None if end - from <= LONGEST => {
+                    ids.made(|out| self.append_short(&text[from..end], base + from, PARTS, out))?;
+                }
+                None if PARTS => ids.made(|out| self.append_merged_symbols(&text[from..end], base + from, out))?,
+                None => self.append_long(text, from..end, base, ids)?,
             }
             from = end;
         }

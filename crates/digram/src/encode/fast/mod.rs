@@ -15,3 +15,6 @@ mod spare;
 
 pub(super) use blocks::{Counted, Ids, Listed, Pieces};
 pub(super) use spare::Spare;
+
+#[cfg(test)]
+mod tests;
