@@ -76,16 +76,4 @@ impl Tables {
         });
         Tables { classes, specials, flat }
     }
-
-    /// The class of the character whose bytes begin with `bytes`, of which it is the first one or more.
-    #[inline]
-    pub fn of_long(&self, bytes: [u8; 4]) -> Set {
-        let low = |i: usize| u32::from(bytes[i] & 0x3F);
-        let code_point = match u32::from(bytes[0]) {
-            lead @ ..0xE0 => (lead & 0x1F) << 6 | low(1),
-            lead @ ..0xF0 => (lead & 0x0F) << 12 | low(1) << 6 | low(2),
-            lead => (lead & 0x07) << 18 | low(1) << 12 | low(2) << 6 | low(3),
-        };
-        self.flat.get(code_point as usize).copied().unwrap_or(0)
-    }
 }
