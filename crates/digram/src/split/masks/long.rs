@@ -22,17 +22,12 @@ pub(super) fn long_classes(tables: &Tables, chunk: &[u8; 64], mut long: u64) -> 
     let mut classes = [0; 64];
     while long != 0 {
         let at = long.trailing_zeros() as usize;
-        // The character's bytes from the top down: they end in the block.
-        let from = at.min(60);
-        let four = u32::from_be_bytes(chunk[from..from + 4].try_into().expect("four bytes")) << (8 * (at - from));
-        let (shift, most) = match four >> 24 {
-            ..0xE0 => (16, 0x7FF),
-            ..0xF0 => (8, 0xFFFF),
-            _ => (0, 0x1F_FFFF),
+        // A character ends in its block: what is taken from the front is not looked at.
+        let byte = |i: usize| chunk[(at + i) & 63];
+        classes[at] = match tables.of_three([byte(0), byte(1), byte(2)]) {
+            Some(class) => class,
+            None => tables.of_four([byte(0), byte(1), byte(2), byte(3)]),
         };
-        let own = four >> shift;
-        let code_point = (own & 0x3F) | (own >> 2 & 0xFC0) | (own >> 4 & 0x3_F000) | (own >> 6 & 0xFC_0000);
-        classes[at] = tables.flat.get((code_point & most) as usize).copied().unwrap_or(0);
         long &= long - 1;
     }
     classes
