@@ -12,8 +12,12 @@
 
 mod algebra;
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod drive;
+mod long;
+mod nibbles;
 mod portable;
 mod tables;
 
@@ -55,6 +59,8 @@ pub(super) enum Contraction {
 pub(super) enum Tier {
     Portable,
     #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
@@ -65,8 +71,13 @@ impl Tier {
     pub(super) fn available() -> Vec<Tier> {
         let mut tiers = vec![Tier::Portable];
         #[cfg(target_arch = "x86_64")]
-        if avx512::is_available() {
-            tiers.push(Tier::Avx512);
+        {
+            if avx2::is_available() {
+                tiers.push(Tier::Avx2);
+            }
+            if avx512::is_available() {
+                tiers.push(Tier::Avx512);
+            }
         }
         tiers
     }
@@ -96,6 +107,8 @@ pub(super) fn next_ends_by(
     let request = Request { tables: tables::tables(), rules, text, piece_end };
     match tier {
         Tier::Portable => portable::next_ends(request, from, ends),
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx2 => avx2::next_ends(request, from, ends),
         #[cfg(target_arch = "x86_64")]
         Tier::Avx512 => avx512::next_ends(request, from, ends),
     }

@@ -1,16 +1,17 @@
-//! Blocks by look-ups a byte, for processors without the instructions of the other tiers.
+//! Blocks by look-ups a byte and sums of words, for processors without the instructions of the other tiers.
 
 use super::Family;
 use super::algebra::{Block, Shape};
 use super::drive::{self, Engine, Request};
+use super::long::{chunk_at, long_classes};
 use super::tables::Tables;
 use crate::split::unicode::Set;
 use std::mem::MaybeUninit;
 
 /// See [`super::next_ends_by`].
 pub(super) fn next_ends(request: Request, from: usize, ends: &mut Vec<usize>) {
-    let engine =
-        Portable { tables: request.tables, specials: &request.tables.specials[request.rules.contraction as usize] };
+    let contraction = request.rules.contraction as usize;
+    let engine = Portable { tables: request.tables, specials: &request.tables.specials[contraction] };
     match request.rules.family {
         Family::Gpt2 => drive::next_ends::<{ Family::Gpt2 as u8 }, _>(engine, request, from, ends),
         Family::Cl100k => drive::next_ends::<{ Family::Cl100k as u8 }, _>(engine, request, from, ends),
@@ -24,38 +25,34 @@ struct Portable {
     specials: &'static [u8; 128],
 }
 
+/// Eight bytes a word, the first at the bottom.
 #[derive(Clone, Copy)]
-struct Bytes {
-    bytes: [u8; 64],
-    classes: [Set; 64],
-    specials: [u8; 64],
+struct Words {
+    bytes: [u64; 8],
+    classes: [u64; 8],
+    specials: [u64; 8],
 }
 
 impl Engine for Portable {
-    type Block = Bytes;
+    type Block = Words;
 
     #[inline(always)]
-    fn block(self, text: &[u8], at: usize) -> (Bytes, Shape) {
-        let mut bytes = [0; 64];
-        let left = &text[at..];
-        match left.first_chunk::<64>() {
-            Some(chunk) => bytes = *chunk,
-            None => bytes[..left.len()].copy_from_slice(left),
+    fn block(self, text: &[u8], at: usize) -> (Words, Shape) {
+        let mut rest = [0; 64];
+        let chunk = chunk_at(text, at, &mut rest);
+        let bytes = words(chunk);
+        let mut block =
+            Words { bytes, classes: look_up(chunk, &self.tables.classes), specials: look_up(chunk, self.specials) };
+        let high = tops(&bytes);
+        if high == 0 {
+            return (block, Shape::new(text, at, 0));
         }
-        let mut block = Bytes { bytes, classes: [0; 64], specials: [0; 64] };
-        for (i, &byte) in bytes.iter().enumerate() {
-            if byte < 0x80 {
-                block.classes[i] = self.tables.classes[usize::from(byte)];
-                block.specials[i] = self.specials[usize::from(byte)];
-            }
-        }
-        let shape = Shape::new(text, at, mask(&bytes, |b| (b as i8) < -64));
-        let mut long = mask(&bytes, |b| b >= 0x80) & shape.valid & !shape.inner;
-        while long != 0 {
-            let at = long.trailing_zeros() as usize;
-            let byte = |i: usize| bytes[(at + i) & 63];
-            block.classes[at] = self.tables.of_long([byte(0), byte(1), byte(2), byte(3)]);
-            long &= long - 1;
+        // Of a byte 0x80 to 0xBF the second highest bit is not set.
+        let shape = Shape::new(text, at, tops(&bytes.map(|word| word & !(word << 1))));
+        let long = words(&long_classes(self.tables, chunk, high & shape.valid & !shape.inner));
+        // ASCII characters have class 0 among these; and the other way round.
+        for (class, long) in block.classes.iter_mut().zip(long) {
+            *class |= long;
         }
         (block, shape)
     }
@@ -66,33 +63,65 @@ impl Engine for Portable {
     }
 }
 
-impl Block for Bytes {
+impl Block for Words {
     #[inline(always)]
     fn class(&self, set: Set) -> u64 {
-        mask(&self.classes, |class| class & set != 0)
+        any(&self.classes, set)
     }
 
     #[inline(always)]
     fn special(&self, what: u8) -> u64 {
-        mask(&self.specials, |special| special & what != 0)
+        any(&self.specials, what)
     }
 
     #[inline(always)]
     fn bytes(&self, byte: u8) -> u64 {
-        mask(&self.bytes, |b| b == byte)
+        let differ = self.bytes.map(|word| word ^ (u64::from(byte) * ONES));
+        !any(&differ, 0xFF)
     }
 }
 
-/// One bit a byte.
+/// A one in each byte.
+const ONES: u64 = 0x0101_0101_0101_0101;
+
 #[inline(always)]
-fn mask(bytes: &[u8; 64], is: impl Fn(u8) -> bool) -> u64 {
+fn words(bytes: &[u8; 64]) -> [u64; 8] {
+    let (words, _) = bytes.as_chunks::<8>();
+    std::array::from_fn(|i| u64::from_le_bytes(words[i]))
+}
+
+/// What a table says of each ASCII character; 0 for other bytes.
+#[inline(always)]
+fn look_up(bytes: &[u8; 64], table: &[u8; 128]) -> [u64; 8] {
+    let (words, _) = bytes.as_chunks::<8>();
+    std::array::from_fn(|i| {
+        let found = words[i].map(|byte| table[usize::from(byte & 0x7F)]);
+        let high = u64::from_le_bytes(words[i]) >> 7 & ONES;
+        u64::from_le_bytes(found) & !(high * 0xFF)
+    })
+}
+
+/// The bytes that have any of these bits.
+#[inline(always)]
+fn any(words: &[u64; 8], bits: u8) -> u64 {
     let mut mask = 0;
-    for (i, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
-        let ones = u64::from_le_bytes(eight.map(|b| u8::from(is(b))));
-        // Bit 8 * k of `ones` gets to bit 56 + k: the sum of what is moved by 56 - 7 * k.
-        mask |= (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
+    for (i, word) in words.iter().enumerate() {
+        let mut found = 0;
+        for bit in 0..8 {
+            if bits >> bit & 1 != 0 {
+                found |= word >> bit;
+            }
+        }
+        // Bit 8 * k is added to bit 56 + k, by its move of 56 - 7 * k.
+        mask |= ((found & ONES).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
     }
     mask
+}
+
+/// The bytes whose highest bit is set.
+#[inline(always)]
+fn tops(words: &[u64; 8]) -> u64 {
+    any(words, 0x80)
 }
 
 /// [`Engine::write`] with the instructions that all processors have.

@@ -31,7 +31,14 @@ pub(super) struct Tables {
     pub specials: [[u8; 128]; 3],
     /// The class of each code point; 0 for [`OTHER`], so that the pages of unassigned planes are never touched.
     pub flat: Box<[Set]>,
+    /// By the first two bytes of a longer character, the first of them at the bottom: the number of a block.
+    pairs: Box<[u16; 1 << 16]>,
+    /// The classes of characters by the last six bits of their third byte; all the same for those of two bytes.
+    blocks: Box<[[Set; 64]]>,
 }
+
+/// In `pairs`: a character of four bytes.
+const FOUR: u16 = u16::MAX;
 
 static TABLES: LazyLock<Tables> = LazyLock::new(Tables::build);
 
@@ -74,18 +81,47 @@ impl Tables {
             }
             table
         });
-        Tables { classes, specials, flat }
+        let (pairs, blocks) = pairs(&flat);
+        Tables { classes, specials, flat, pairs, blocks }
     }
 
-    /// The class of the character whose bytes begin with `bytes`, of which it is the first one or more.
-    #[inline]
-    pub fn of_long(&self, bytes: [u8; 4]) -> Set {
-        let low = |i: usize| u32::from(bytes[i] & 0x3F);
-        let code_point = match u32::from(bytes[0]) {
-            lead @ ..0xE0 => (lead & 0x1F) << 6 | low(1),
-            lead @ ..0xF0 => (lead & 0x0F) << 12 | low(1) << 6 | low(2),
-            lead => (lead & 0x07) << 18 | low(1) << 12 | low(2) << 6 | low(3),
-        };
-        self.flat.get(code_point as usize).copied().unwrap_or(0)
+    /// The class of the character of two or three bytes that these begin with; `None` where it has four.
+    #[inline(always)]
+    pub fn of_three(&self, [first, second, third]: [u8; 3]) -> Option<Set> {
+        let block = self.pairs[usize::from(u16::from_le_bytes([first, second]))];
+        self.blocks.get(usize::from(block)).map(|block| block[usize::from(third & 0x3F)])
     }
+
+    /// The class of the character of these four bytes.
+    #[cold]
+    pub fn of_four(&self, bytes: [u8; 4]) -> Set {
+        let [first, second, third, fourth] = bytes.map(|byte| usize::from(byte & 0x3F));
+        let code_point = (first & 7) << 18 | second << 12 | third << 6 | fourth;
+        self.flat.get(code_point).copied().unwrap_or(0)
+    }
+}
+
+/// `pairs` and `blocks`.
+fn pairs(flat: &[Set]) -> (Box<[u16; 1 << 16]>, Box<[[Set; 64]]>) {
+    let mut pairs: Box<[u16; 1 << 16]> = vec![0; 1 << 16].try_into().expect("so long");
+    let mut blocks: Vec<[Set; 64]> = Vec::new();
+    let mut number = |block: [Set; 64]| {
+        let known = blocks.iter().position(|known| *known == block);
+        known.unwrap_or_else(|| {
+            blocks.push(block);
+            blocks.len() - 1
+        }) as u16
+    };
+    let index = |first: u8, second: u8| usize::from(u16::from_le_bytes([first, second | 0x80]));
+    for second in 0..64 {
+        for first in 0..0x20 {
+            pairs[index(0xC0 | first, second)] = number([flat[usize::from(first) << 6 | usize::from(second)]; 64]);
+        }
+        for first in 0..0x10 {
+            let from = usize::from(first) << 12 | usize::from(second) << 6;
+            pairs[index(0xE0 | first, second)] = number(std::array::from_fn(|third| flat[from + third]));
+            pairs[index(0xF0 | first, second)] = FOUR;
+        }
+    }
+    (pairs, blocks.into())
 }
