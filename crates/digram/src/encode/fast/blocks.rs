@@ -2,6 +2,7 @@
 
 use super::super::{BETWEEN_STOPS, Encoder};
 use super::cache::{FEW, Hit, Key, LONGEST};
+use super::pages;
 use super::spare::Lent;
 use crate::merge::{Scratch, merge_symbols_until};
 use crate::split::Splitter;
@@ -219,7 +220,7 @@ impl Ids for Listed<'_> {
     }
 
     fn expect(&mut self, bytes: usize) {
-        self.out.reserve(bytes / BYTES_PER_ID);
+        pages::reserve(self.out, bytes / BYTES_PER_ID);
     }
 
     fn many(&mut self, ids: &[u32]) {

@@ -10,7 +10,7 @@
 
 mod blocks;
 mod cache;
-mod pages;
+pub(super) mod pages;
 mod spare;
 
 pub(super) use blocks::{Counted, Ids, Listed, Pieces};

@@ -1,5 +1,5 @@
-//! Zeroed tables on large pages, where the system has them: a table of megabytes that is read at random places is else a miss
-//! of the translation cache each time.
+//! Memory on large pages, where the system has them: a table of megabytes that is read at random places is else a miss of the
+//! translation cache each time, and a list of megabytes a fault every thousand ids.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
@@ -7,6 +7,29 @@ use std::ptr::NonNull;
 
 /// A large page of x86-64 and of ARM64.
 const PAGE: usize = 2 << 20;
+
+/// Makes room for so many more values, on large pages where that is much: memory that was never touched costs a fault a page,
+/// and those of a long list of ids take as long as finding them. (numpy does so for its arrays.)
+pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize) {
+    list.reserve(more);
+    let room = list.spare_capacity_mut();
+    if size_of_val(room) >= 2 * PAGE {
+        advise(room.as_mut_ptr().cast(), size_of_val(room));
+    }
+}
+
+/// Asks for large pages for memory, where there are any. Nothing depends on the answer.
+#[allow(unsafe_code)]
+fn advise(start: *mut u8, bytes: usize) {
+    let skipped = start.align_offset(PAGE);
+    if skipped < bytes {
+        #[cfg(target_os = "linux")]
+        // SAFETY: no more than a hint about how memory is mapped, for whole pages within one allocation; what it holds stays.
+        unsafe {
+            libc::madvise(start.add(skipped).cast(), (bytes - skipped) / PAGE * PAGE, libc::MADV_HUGEPAGE);
+        }
+    }
+}
 
 /// Types of which all zeros are a value, and that need no drop.
 ///
@@ -35,8 +58,7 @@ impl<T: Zero> Table<T> {
             let start = if layout.size() < PAGE { alloc_zeroed(layout) } else { alloc(layout) };
             let start = NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout));
             if layout.size() >= PAGE {
-                #[cfg(target_os = "linux")]
-                libc::madvise(start.as_ptr().cast(), layout.size(), libc::MADV_HUGEPAGE); // a hint: refused is as well
+                advise(start.as_ptr(), layout.size());
                 start.write_bytes(0, layout.size());
             }
             Self { start: start.cast(), length }
@@ -96,6 +118,17 @@ mod tests {
     // SAFETY: a number.
     #[allow(unsafe_code)]
     unsafe impl Zero for u64 {}
+
+    #[test]
+    fn lists_keep_what_they_hold() {
+        for more in [0, 10, PAGE / 4, PAGE] {
+            let mut list = vec![1u32, 2, 3];
+            reserve(&mut list, more);
+            assert!(list.capacity() >= 3 + more);
+            list.resize(3 + more, 9);
+            assert!(list[..3] == [1, 2, 3] && list[3..].iter().all(|&n| n == 9));
+        }
+    }
 
     #[test]
     fn tables_of_every_size_are_zeros_and_keep_what_is_written() {
