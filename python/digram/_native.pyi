@@ -9,6 +9,7 @@ __all__ = [
     "Allowed",
     "Encoder",
     "Markers",
+    "Numbers",
     "PieceCounts",
     "StreamDecoder",
     "StreamEncoder",
@@ -35,46 +36,53 @@ class Markers:
     def __new__(cls, markers: Sequence[str]) -> Markers: ...
 
 @final
+class Numbers:
+    """Flat numbers whose memory numpy takes over."""
+
+    def __len__(self) -> int: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+@final
 class Encoder:
     """A frozen tokenizer."""
 
     def allow(self, markers: Sequence[str] | None = None) -> Allowed: ...
     def encode(
         self,
-        text: str | bytes,
+        text: str | Buffer,
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         template: bool = False,
     ) -> list[int]: ...
     def encode_flat(
         self,
-        text: str | bytes,
+        text: str | Buffer,
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         template: bool = False,
-    ) -> bytearray: ...
+    ) -> Numbers: ...
     def encode_with_spans(
         self,
-        text: str | bytes,
+        text: str | Buffer,
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         template: bool = False,
         characters: bool = True,
     ) -> tuple[list[int], bytearray, bytearray, bool]: ...
     def encode_and_last(
-        self, text: str | bytes, allowed: Allowed | None = None, disallowed: Markers | None = None
+        self, text: str | Buffer, allowed: Allowed | None = None, disallowed: Markers | None = None
     ) -> tuple[list[int], int]: ...
     def encode_piece(self, piece: bytes, whole: bool = True) -> list[int]: ...
     def count(
         self,
-        text: str | bytes,
+        text: str | Buffer,
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         template: bool = False,
     ) -> int: ...
     def encode_batch(
         self,
-        texts: list[str | bytes],
+        texts: list[str | Buffer],
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         threads: int | None = None,
@@ -82,15 +90,15 @@ class Encoder:
     ) -> list[list[int]]: ...
     def encode_batch_flat(
         self,
-        texts: list[str | bytes],
+        texts: list[str | Buffer],
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         threads: int | None = None,
         template: bool = False,
-    ) -> tuple[bytearray, bytearray]: ...
+    ) -> tuple[Numbers, bytearray]: ...
     def count_batch(
         self,
-        texts: list[str | bytes],
+        texts: list[str | Buffer],
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         threads: int | None = None,
@@ -131,7 +139,7 @@ class StreamEncoder:
         disallowed: Markers | None = None,
         template: bool = False,
     ) -> StreamEncoder: ...
-    def feed(self, part: str | bytes) -> list[int]: ...
+    def feed(self, part: str | Buffer) -> list[int]: ...
     def finish(self) -> list[int]: ...
     def held(self) -> bytes: ...
 
@@ -140,7 +148,7 @@ class PieceCounts:
     """Distinct pieces and how often each occurs."""
 
     def __new__(cls, split: str | None = None, specials: Sequence[str] = ...) -> PieceCounts: ...
-    def add(self, texts: list[str | bytes], first: int = 0, threads: int | None = None) -> None: ...
+    def add(self, texts: list[str | Buffer], first: int = 0, threads: int | None = None) -> None: ...
     def add_counts(self, pieces: list[bytes], counts: list[int]) -> None: ...
     def merge(self, other: PieceCounts) -> None: ...
     def flat(self) -> tuple[bytes, bytearray, bytearray]: ...
@@ -161,7 +169,7 @@ def train(
 ) -> tuple[str | None, bytearray, bytearray, bool]: ...
 def fits(
     encoder: Encoder,
-    text: str | bytes,
+    text: str | Buffer,
     limit: int,
     allowed: Allowed | None = None,
     disallowed: Markers | None = None,
