@@ -9,7 +9,6 @@ __all__ = [
     "Allowed",
     "Encoder",
     "Markers",
-    "Numbers",
     "PieceCounts",
     "StreamDecoder",
     "StreamEncoder",
@@ -24,6 +23,7 @@ __all__ = [
 ]
 
 _Text = TypeVar("_Text", str, bytes)
+_Item = TypeVar("_Item", bound=str | Buffer)
 
 @final
 class Allowed:
@@ -34,13 +34,6 @@ class Markers:
     """Strings that a call refuses."""
 
     def __new__(cls, markers: Sequence[str]) -> Markers: ...
-
-@final
-class Numbers:
-    """Flat numbers whose memory numpy takes over."""
-
-    def __len__(self) -> int: ...
-    def __buffer__(self, flags: int, /) -> memoryview: ...
 
 @final
 class Encoder:
@@ -60,7 +53,7 @@ class Encoder:
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         template: bool = False,
-    ) -> Numbers: ...
+    ) -> Buffer: ...
     def encode_with_spans(
         self,
         text: str | Buffer,
@@ -82,7 +75,7 @@ class Encoder:
     ) -> int: ...
     def encode_batch(
         self,
-        texts: list[str | Buffer],
+        texts: list[_Item],
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         threads: int | None = None,
@@ -90,15 +83,15 @@ class Encoder:
     ) -> list[list[int]]: ...
     def encode_batch_flat(
         self,
-        texts: list[str | Buffer],
+        texts: list[_Item],
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         threads: int | None = None,
         template: bool = False,
-    ) -> tuple[Numbers, bytearray]: ...
+    ) -> tuple[Buffer, bytearray]: ...
     def count_batch(
         self,
-        texts: list[str | Buffer],
+        texts: list[_Item],
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         threads: int | None = None,
@@ -148,7 +141,7 @@ class PieceCounts:
     """Distinct pieces and how often each occurs."""
 
     def __new__(cls, split: str | None = None, specials: Sequence[str] = ...) -> PieceCounts: ...
-    def add(self, texts: list[str | Buffer], first: int = 0, threads: int | None = None) -> None: ...
+    def add(self, texts: list[_Item], first: int = 0, threads: int | None = None) -> None: ...
     def add_counts(self, pieces: list[bytes], counts: list[int]) -> None: ...
     def merge(self, other: PieceCounts) -> None: ...
     def flat(self) -> tuple[bytes, bytearray, bytearray]: ...

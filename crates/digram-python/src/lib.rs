@@ -31,8 +31,6 @@ mod _native {
     #[pymodule_export]
     use crate::encoder::Encoder;
     #[pymodule_export]
-    use crate::raw::numbers::Numbers;
-    #[pymodule_export]
     use crate::specials::{Allowed, Markers};
     #[pymodule_export]
     use crate::stream::{StreamDecoder, StreamEncoder};
