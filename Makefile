@@ -53,7 +53,7 @@ $(VENV)/.tools: $(VENV)/.maturin pyproject.toml
 	$(PIP) $(call requirements,test lint)
 	@touch $@
 
-# The engine lands beside the Python sources (python/digram/_native.abi3.so, ignored by git), the package is installed
+# The engine lands beside the Python sources (python/digram/_native.*.so, one for each Python version, ignored by git), the package is installed
 # editable: Python files need no rebuild.
 build: $(VENV)/.built ## build the engine into .venv
 

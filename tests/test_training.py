@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import warnings
+from array import array
 
 import pytest
 
@@ -273,7 +274,7 @@ def test_as_many_threads_as_one_likes(threads):
     assert digram.train("abab", 257, threads=threads).encode_batch(["ab"] * 9, threads=threads) == [[256]] * 9
 
 
-@pytest.mark.parametrize("item", [5, None, ["a"], 1.5, bytearray(b"a"), object()])
+@pytest.mark.parametrize("item", [5, None, ["a"], 1.5, array("d", [1.0]), object()])
 @pytest.mark.parametrize("before", [0, 3, 70_000])
 def test_an_item_of_a_wrong_type_is_named_by_index_and_type(item, before):
     with pytest.raises(TypeError, match=rf"item {before} must be str or bytes, not {type(item).__name__}$"):

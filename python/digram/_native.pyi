@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 _Text = TypeVar("_Text", str, bytes)
+_Item = TypeVar("_Item", bound=str | Buffer)
 
 @final
 class Allowed:
@@ -41,40 +42,40 @@ class Encoder:
     def allow(self, markers: Sequence[str] | None = None) -> Allowed: ...
     def encode(
         self,
-        text: str | bytes,
+        text: str | Buffer,
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         template: bool = False,
     ) -> list[int]: ...
     def encode_flat(
         self,
-        text: str | bytes,
+        text: str | Buffer,
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         template: bool = False,
-    ) -> bytearray: ...
+    ) -> Buffer: ...
     def encode_with_spans(
         self,
-        text: str | bytes,
+        text: str | Buffer,
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         template: bool = False,
         characters: bool = True,
     ) -> tuple[list[int], bytearray, bytearray, bool]: ...
     def encode_and_last(
-        self, text: str | bytes, allowed: Allowed | None = None, disallowed: Markers | None = None
+        self, text: str | Buffer, allowed: Allowed | None = None, disallowed: Markers | None = None
     ) -> tuple[list[int], int]: ...
     def encode_piece(self, piece: bytes, whole: bool = True) -> list[int]: ...
     def count(
         self,
-        text: str | bytes,
+        text: str | Buffer,
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         template: bool = False,
     ) -> int: ...
     def encode_batch(
         self,
-        texts: list[str | bytes],
+        texts: list[_Item],
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         threads: int | None = None,
@@ -82,15 +83,15 @@ class Encoder:
     ) -> list[list[int]]: ...
     def encode_batch_flat(
         self,
-        texts: list[str | bytes],
+        texts: list[_Item],
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         threads: int | None = None,
         template: bool = False,
-    ) -> tuple[bytearray, bytearray]: ...
+    ) -> tuple[Buffer, bytearray]: ...
     def count_batch(
         self,
-        texts: list[str | bytes],
+        texts: list[_Item],
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         threads: int | None = None,
@@ -131,7 +132,7 @@ class StreamEncoder:
         disallowed: Markers | None = None,
         template: bool = False,
     ) -> StreamEncoder: ...
-    def feed(self, part: str | bytes) -> list[int]: ...
+    def feed(self, part: str | Buffer) -> list[int]: ...
     def finish(self) -> list[int]: ...
     def held(self) -> bytes: ...
 
@@ -140,7 +141,7 @@ class PieceCounts:
     """Distinct pieces and how often each occurs."""
 
     def __new__(cls, split: str | None = None, specials: Sequence[str] = ...) -> PieceCounts: ...
-    def add(self, texts: list[str | bytes], first: int = 0, threads: int | None = None) -> None: ...
+    def add(self, texts: list[_Item], first: int = 0, threads: int | None = None) -> None: ...
     def add_counts(self, pieces: list[bytes], counts: list[int]) -> None: ...
     def merge(self, other: PieceCounts) -> None: ...
     def flat(self) -> tuple[bytes, bytearray, bytearray]: ...
@@ -161,7 +162,7 @@ def train(
 ) -> tuple[str | None, bytearray, bytearray, bool]: ...
 def fits(
     encoder: Encoder,
-    text: str | bytes,
+    text: str | Buffer,
     limit: int,
     allowed: Allowed | None = None,
     disallowed: Markers | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +11,8 @@ __all__ = ["needed"]
 
 def needed(package: str, what: str) -> Any:
     """A package; ModuleNotFoundError says that `what` needs it, and how to get it."""
+    if (loaded := sys.modules.get(package)) is not None:
+        return loaded  # the usual way: to import what is there takes a microsecond
     try:
         return import_module(package)
     except ModuleNotFoundError as error:

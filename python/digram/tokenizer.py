@@ -20,12 +20,16 @@ from digram.patterns import checked
 
 if TYPE_CHECKING:
     import numpy
+    from typing_extensions import Buffer
 
     from digram.streaming import StreamDecoder, StreamEncoder
 
 __all__ = ["Text", "Tokenizer", "from_token_list"]
 
-Text = str | bytes
+if TYPE_CHECKING:
+    Text = str | Buffer
+else:
+    Text = str | bytes
 _NativeSpecials = tuple[_native.Allowed | None, _native.Markers | None]
 
 # How many pairs of `allowed_special` and `disallowed_special` a tokenizer keeps ready, with the automata for them.
@@ -36,10 +40,13 @@ class Tokenizer(Cutting):
     """A frozen tokenizer; made by `digram.train`, `digram.load` and `digram.from_token_list`.
 
     It may be shared between threads, pickled and forked. Text is str or bytes. In a str, pairs of surrogates are
-    joined and lone ones become U+FFFD; bytes need not be UTF-8.
+    joined and lone ones become U+FFFD; bytes need not be UTF-8. Where bytes may stand, so may any object with a buffer
+    of bytes: a file that is mapped to be read (`mmap.ACCESS_READ`) is read where it is, and so is a memoryview of one
+    or of bytes; what others may write to (bytearray) is copied first.
 
     No text leaves anything behind. What is kept for the next call has bounds: at most 16 pairs of `allowed_special` and
-    `disallowed_special`, and `merges`, `vocab` and `not_canonical` once they were asked for.
+    `disallowed_special`, and `merges`, `vocab` and `not_canonical` once they were asked for. Lists of ids share their
+    int objects: the tokenizer keeps one for each id that it ever gave, of 28 bytes each.
 
     Special tokens: by default all text is ordinary, so a user who types a marker gets its characters, never its id.
     `allowed_special` is a set of special tokens that become their ids where they stand in the text, or "all": for text
@@ -75,6 +82,8 @@ class Tokenizer(Cutting):
         UnknownSymbolError names a character that a character alphabet lacks, SpecialTokenError a disallowed special
         token, each with its position; PatternError says that the split pattern backtracks without end.
         """
+        if not (allowed_special or disallowed_special or add_special_tokens):
+            return self._encoder.encode(text)
         return self._encoder.encode(text, *self._specials(allowed_special, disallowed_special), add_special_tokens)
 
     def encode_batch(
@@ -96,7 +105,10 @@ class Tokenizer(Cutting):
         disallowed_special: Specials = (),
         add_special_tokens: bool = False,
     ) -> numpy.ndarray[Any, numpy.dtype[numpy.uint32]]:
-        """The ids of a text as a numpy array of uint32, without a Python int for each."""
+        """The ids of a text as a numpy array of uint32, without a Python int for each.
+
+        The array can be written to. Its memory is where the ids were written in the first place.
+        """
         numpy = _optional.needed("numpy", "encode_to_numpy")
         flat = self._encoder.encode_flat(text, *self._specials(allowed_special, disallowed_special), add_special_tokens)
         return numpy.frombuffer(flat, dtype=numpy.uint32)  # type: ignore[no-any-return]
@@ -109,6 +121,8 @@ class Tokenizer(Cutting):
         add_special_tokens: bool = False,
     ) -> int:
         """The number of ids of a text: `len(encode(text))`, without the list."""
+        if not (allowed_special or disallowed_special or add_special_tokens):
+            return self._encoder.count(text)
         return self._encoder.count(text, *self._specials(allowed_special, disallowed_special), add_special_tokens)
 
     def count_batch(
@@ -160,8 +174,10 @@ class Tokenizer(Cutting):
         """
         if unit not in ("characters", "bytes"):
             raise ValueError(f'unit must be "characters" or "bytes", not {unit!r}')
-        if unit == "characters" and isinstance(text, bytes):
-            raise ValueError('bytes have no offsets in characters: give unit="bytes", or decode the text first')
+        if unit == "characters" and not isinstance(text, str):
+            with suppress(TypeError):  # what is no text at all is told of below
+                memoryview(text)
+                raise ValueError('bytes have no offsets in characters: give unit="bytes", or decode the text first')
         specials = self._specials(allowed_special, disallowed_special)
         ids, starts, ends, joined = self._encoder.encode_with_spans(
             text, *specials, add_special_tokens, characters=unit == "characters"

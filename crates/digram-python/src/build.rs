@@ -69,7 +69,7 @@ fn splitter(pattern: Option<&str>) -> Result<Splitter> {
 }
 
 fn built(py: Python<'_>, build: impl FnOnce() -> Result<encode::Encoder> + Send) -> PyResult<Encoder> {
-    py.detach(build).map(Encoder).map_err(|error| exception(py, error, None))
+    py.detach(build).map(Encoder::new).map_err(|error| exception(py, error, None))
 }
 
 /// A vocabulary of merges: flat u32 triples (left, right, new), lowest rank first. The base symbols are the bytes 0 to 255,

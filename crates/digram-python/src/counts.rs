@@ -3,7 +3,7 @@
 use crate::errors::exception;
 use crate::ids::flat;
 use crate::run::{interruptible, on_threads};
-use crate::text::{Text, texts};
+use crate::text::{texts, utf8};
 use digram::Error;
 use digram::count;
 use digram::specials::SpecialMatcher;
@@ -55,7 +55,8 @@ impl PieceCounts {
     #[pyo3(signature = (texts, first=0, threads=None))]
     fn add(&self, py: Python<'_>, texts: &Bound<'_, PyList>, first: usize, threads: Option<usize>) -> PyResult<()> {
         let texts = self::texts(texts, first)?;
-        let documents: Vec<&[u8]> = texts.iter().map(Text::bytes).collect();
+        let owned = utf8(&texts)?;
+        let documents: Vec<&[u8]> = owned.iter().map(AsRef::as_ref).collect();
         let result = interruptible(
             py,
             |_| Ok(()),

@@ -1,6 +1,7 @@
 //! Counting and cutting as Python sees it: whether a text fits, its longest beginning, its chunks.
 
-use crate::encoder::{Allowed, Encoder, Markers, options, python_bytes};
+use crate::encoder::{Encoder, python_bytes};
+use crate::specials::{Allowed, Markers, options};
 use crate::text::Text;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -20,7 +21,7 @@ pub fn fits(
     let work = |encoder: &digram::encode::Encoder, document: &[u8], stop: &dyn Fn() -> bool| {
         encoder.fits(document, limit, options, stop)
     };
-    encoder.get().on_text(&Text::of(text)?, text.py(), work)
+    encoder.get().on_text(&Text::of(text)?, text.py(), work, |_, fits| Ok(fits))
 }
 
 /// The longest beginning of a text that has at most `limit` ids.
@@ -34,13 +35,12 @@ pub fn truncate<'py>(
     disallowed: Option<&Bound<'py, Markers>>,
     template: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (text, py) = (Text::of(text)?, text.py());
+    let (py, text) = (text.py(), Text::of(text)?);
     let options = options(allowed, disallowed, template);
     let work = |encoder: &digram::encode::Encoder, document: &[u8], stop: &dyn Fn() -> bool| {
         encoder.truncate(document, limit, options, stop)
     };
-    let end = encoder.get().on_text(&text, py, work)?;
-    part(py, &text, 0..end)
+    encoder.get().on_text(&text, py, work, |document, end| part(py, &text, &document[..end]))
 }
 
 /// Some chunks of a text from byte `start` on, and where the next ones begin; none at its end.
@@ -57,20 +57,22 @@ pub fn chunks<'py>(
     disallowed: Option<&Bound<'py, Markers>>,
     template: bool,
 ) -> PyResult<(Bound<'py, PyList>, usize)> {
-    let (text, py) = (Text::of(text)?, text.py());
+    let (py, text) = (text.py(), Text::of(text)?);
     let options = options(allowed, disallowed, template);
     let work = |encoder: &digram::encode::Encoder, document: &[u8], stop: &dyn Fn() -> bool| {
         encoder.chunks(document, start, limit, overlap, options, stop)
     };
-    let chunks = encoder.get().on_text(&text, py, work)?;
-    let parts: PyResult<Vec<_>> = chunks.iter().map(|chunk| part(py, &text, chunk.range.clone())).collect();
-    Ok((PyList::new(py, parts?)?, chunks.last().map_or(start, |last| last.next)))
+    encoder.get().on_text(&text, py, work, |document, chunks| {
+        let parts: PyResult<Vec<_>> =
+            chunks.iter().map(|chunk| part(py, &text, &document[chunk.range.clone()])).collect();
+        Ok((PyList::new(py, parts?)?, chunks.last().map_or(start, |last| last.next)))
+    })
 }
 
-/// A part of a text, of the same type.
-fn part<'py>(py: Python<'py>, text: &Text<'py>, range: std::ops::Range<usize>) -> PyResult<Bound<'py, PyAny>> {
-    match text.str() {
-        Some(text) => Ok(PyString::new(py, &text[range]).into_any()),
-        None => Ok(python_bytes(py, &text.bytes()[range])?.into_any()),
+/// A part of a text, as str where the whole came as str.
+fn part<'py>(py: Python<'py>, text: &Text<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    match str::from_utf8(bytes) {
+        Ok(part) if text.is_str() => Ok(PyString::new(py, part).into_any()),
+        _ => Ok(python_bytes(py, bytes)?.into_any()),
     }
 }

@@ -5,8 +5,8 @@ use digram::error::Place;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
-/// The exception for an engine error. With the text that was a str, places are told in characters.
-pub fn exception(py: Python<'_>, error: Error, text: Option<&str>) -> PyErr {
+/// The exception for an engine error. With the UTF-8 of a text that was a str, places are told in characters.
+pub fn exception(py: Python<'_>, error: Error, text: Option<&[u8]>) -> PyErr {
     let error = match text {
         Some(text) => in_characters(error, text),
         None => error,
@@ -41,9 +41,9 @@ pub fn named(py: Python<'_>, class: &str, message: &str) -> PyErr {
     }
 }
 
-fn in_characters(error: Error, text: &str) -> Error {
+fn in_characters(error: Error, text: &[u8]) -> Error {
     error.map_place(|place| match place {
-        Place::Byte(n) => Place::Character(text.bytes().take(n).filter(|byte| byte & 0xC0 != 0x80).count()),
+        Place::Byte(n) => Place::Character(text.iter().take(n).filter(|&byte| byte & 0xC0 != 0x80).count()),
         other => other,
     })
 }

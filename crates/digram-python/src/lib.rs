@@ -1,7 +1,7 @@
 //! The binding between the engine and Python: converts, releases the interpreter lock, maps errors. No algorithm.
 //!
-//! Numbers cross as flat buffers (bytearrays of u32 or u64 in native byte order), text as str or bytes. No Python object is touched while
-//! the lock is released.
+//! Numbers cross as flat buffers (u32 or u64 in native byte order), text as str or bytes-like. While the lock is released no Python object is
+//! touched; the characters of a str, which never change, are read.
 
 mod build;
 mod counts;
@@ -9,10 +9,13 @@ mod cutting;
 mod encoder;
 mod errors;
 mod ids;
+mod raw;
 mod run;
+mod specials;
 mod steps;
 mod stream;
 mod text;
+mod work;
 
 use pyo3::prelude::*;
 
@@ -26,7 +29,9 @@ mod _native {
     #[pymodule_export]
     use crate::cutting::{chunks, fits, truncate};
     #[pymodule_export]
-    use crate::encoder::{Allowed, Encoder, Markers};
+    use crate::encoder::Encoder;
+    #[pymodule_export]
+    use crate::specials::{Allowed, Markers};
     #[pymodule_export]
     use crate::stream::{StreamDecoder, StreamEncoder};
 }

@@ -1,16 +1,16 @@
 //! Streams as Python sees them: ids to bytes and text to ids, part by part.
 
-use crate::encoder::{Allowed, Encoder, Markers, options, python_bytes};
+use crate::encoder::{Encoder, python_bytes};
 use crate::errors::exception;
 use crate::ids::ids;
-use crate::run::{SHORT, interruptible};
-use crate::text::Text;
+use crate::run::{SHORT, watched};
+use crate::specials::{Allowed, Markers, options};
+use crate::text::{Text, with_room};
 use digram::Result;
 use digram::encode::{self, DecoderStream, EncoderStream};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyList};
-use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The state of a stream. It is taken only while no Python object is touched, so that who waits for it can be waited for.
@@ -31,13 +31,13 @@ impl StreamDecoder {
     #[new]
     #[pyo3(signature = (encoder, skip_special=false, replace=false))]
     fn new(encoder: Py<Encoder>, skip_special: bool, replace: bool) -> Self {
-        let state = Mutex::new(encoder.get().0.stream_decoder(skip_special, replace));
+        let state = Mutex::new(encoder.get().engine.stream_decoder(skip_special, replace));
         Self { encoder, state }
     }
 
     /// What the next id or ids make certain. UnknownTokenError takes none of them.
     fn feed<'py>(&self, py: Python<'py>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let encoder = &self.encoder.get().0;
+        let encoder = &self.encoder.get().engine;
         let single = object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>();
         let next = match object.extract::<u32>() {
             Ok(id) if single => vec![id],
@@ -82,20 +82,16 @@ impl StreamEncoder {
         bytes: usize,
         work: impl FnOnce(&encode::Encoder, &mut EncoderStream, &mut Vec<u32>, &dyn Fn() -> bool) -> Result<()> + Send,
     ) -> PyResult<Bound<'py, PyList>> {
-        let encoder = &self.encoder.get().0;
+        let encoder = &self.encoder.get().engine;
         let mut out = Vec::new();
         let result = if bytes < self.encoder.get().short(SHORT) {
             py.detach(|| work(encoder, &mut locked(&self.state).0, &mut out, &|| false))
         } else {
             let out = &mut out;
-            interruptible(
-                py,
-                |_| Ok(()),
-                |stop| work(encoder, &mut locked(&self.state).0, out, &|| stop.load(Ordering::Relaxed)),
-            )?
+            watched(py, |stop| work(encoder, &mut locked(&self.state).0, out, stop))?
         };
         result.map_err(|error| exception(py, error, None))?;
-        PyList::new(py, out)
+        self.encoder.get().ints.list(py, &out)
     }
 
     fn options<'a>(&'a self, py: Python<'a>) -> (Option<&'a Bound<'a, Allowed>>, Option<&'a Bound<'a, Markers>>, bool) {
@@ -124,7 +120,7 @@ impl StreamEncoder {
     /// The ids that are certain when this part of the text has come. After an error it was not taken.
     fn feed<'py>(&self, part: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let (py, text) = (part.py(), Text::of(part)?);
-        let characters = text.str().is_some();
+        let characters = text.is_str();
         let (allowed, disallowed, template) = self.options(py);
         let options = options(allowed, disallowed, template);
         let other = py.detach(|| *locked(&self.state).1.get_or_insert(characters) != characters);
@@ -133,14 +129,17 @@ impl StreamEncoder {
                 "the parts of one text must be all str or all bytes: `flush` ends a text",
             ));
         }
-        let bytes = text.bytes();
-        // Where a text is kept whole until its end, a part is soon taken however much there is.
-        let size = match self.encoder.get().0.settles_nothing(options) {
-            true => 0,
-            false => bytes.len() + py.detach(|| locked(&self.state).0.held().len()),
-        };
-        self.run(py, size, |encoder, state, out, stop| {
-            encoder.encode_next(state, bytes, options, characters, out, stop)
+        let view = text.view()?;
+        with_room(|room| {
+            let bytes = view.utf8(room);
+            // Where a text is kept whole until its end, a part is soon taken however much there is.
+            let size = match self.encoder.get().engine.settles_nothing(options) {
+                true => 0,
+                false => bytes.len() + py.detach(|| locked(&self.state).0.held().len()),
+            };
+            self.run(py, size, |encoder, state, out, stop| {
+                encoder.encode_next(state, bytes, options, characters, out, stop)
+            })
         })
     }
 

@@ -1,8 +1,13 @@
-//! Texts from Python: str or bytes, borrowed where CPython allows.
+//! Texts from Python: str or bytes-like, where they are in memory.
 
+use crate::raw;
+use digram::text::Text as View;
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyBytes, PyList, PyMemoryView, PyString};
+use std::borrow::Cow;
+use std::cell::Cell;
 
 /// Texts, or lists of ids, between two looks for Ctrl-C.
 pub const BETWEEN_SIGNALS: usize = 1 << 14;
@@ -11,15 +16,33 @@ pub const BETWEEN_SIGNALS: usize = 1 << 14;
 pub enum Text<'py> {
     Str(Bound<'py, PyString>),
     Bytes(Bound<'py, PyBytes>),
+    /// A read-only map of a file.
+    Mapped(PyBuffer<u8>),
+    /// What was in a buffer that others may write to.
+    Copied(Vec<u8>),
 }
 
 impl<'py> Text<'py> {
-    /// A str or bytes object; anything else is None. In a str, pairs of surrogates are joined and lone ones become U+FFFD.
+    /// A str, or an object with a buffer of bytes; anything else is None.
     pub fn new(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(text) = object.cast::<PyString>() {
-            return Ok(Some(Self::Str(whole_characters(text)?)));
+            return Ok(Some(Self::Str(text.clone())));
         }
-        Ok(object.cast::<PyBytes>().ok().map(|bytes| Self::Bytes(bytes.clone())))
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            return Ok(Some(Self::Bytes(bytes.clone())));
+        }
+        let Ok(buffer) = PyBuffer::<u8>::get(object) else { return Ok(None) };
+        let map = object.py().import("mmap")?.getattr("mmap")?;
+        // A view that cannot be written to may be of an object that can.
+        let whole = match object.cast::<PyMemoryView>() {
+            Ok(view) => view.getattr("obj")?,
+            Err(_) => object.clone(),
+        };
+        let stays = whole.is_exact_instance_of::<PyBytes>() || whole.get_type().is(&map);
+        Ok(Some(match buffer.readonly() && buffer.is_c_contiguous() && stays {
+            true => Self::Mapped(buffer),
+            false => Self::Copied(buffer.to_vec(object.py())?),
+        }))
     }
 
     /// As [`Self::new`], with a TypeError.
@@ -30,20 +53,19 @@ impl<'py> Text<'py> {
         }
     }
 
-    /// UTF-8, or whatever the bytes object holds.
-    pub fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Str(text) => text.to_str().expect("has no surrogates: checked").as_bytes(),
-            Self::Bytes(bytes) => bytes.as_bytes(),
-        }
+    /// The text as it is in memory. It does not change: it may be read without the interpreter lock.
+    pub fn view(&self) -> PyResult<View<'_>> {
+        Ok(match self {
+            Self::Str(text) => raw::text::characters(text)?,
+            Self::Bytes(bytes) => View::Bytes(bytes.as_bytes()),
+            Self::Mapped(buffer) => View::Bytes(raw::text::mapped(buffer)),
+            Self::Copied(bytes) => View::Bytes(bytes),
+        })
     }
 
-    /// The text, where it came as str.
-    pub fn str(&self) -> Option<&str> {
-        match self {
-            Self::Str(text) => text.to_str().ok(),
-            Self::Bytes(_) => None,
-        }
+    /// Whether it came as str.
+    pub fn is_str(&self) -> bool {
+        matches!(self, Self::Str(_))
     }
 }
 
@@ -60,13 +82,45 @@ pub fn texts<'py>(list: &Bound<'py, PyList>, first: usize) -> PyResult<Vec<Text<
     list.iter().enumerate().map(text).collect()
 }
 
-/// The same str where it is valid Unicode; else pairs of surrogates joined and lone ones replaced.
-fn whole_characters<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
-    if text.to_str().is_ok() {
-        return Ok(text.clone());
+/// What texts are in memory.
+pub fn views<'a>(texts: &'a [Text<'_>]) -> PyResult<Vec<View<'a>>> {
+    texts.iter().map(Text::view).collect()
+}
+
+/// The bytes of texts; in UTF-8 where they came as str.
+pub fn utf8<'a>(texts: &'a [Text<'_>]) -> PyResult<Vec<Cow<'a, [u8]>>> {
+    texts
+        .iter()
+        .map(|text| {
+            Ok(match text.view()? {
+                View::Bytes(bytes) => Cow::Borrowed(bytes),
+                View::Utf8(text) => Cow::Borrowed(text.as_bytes()),
+                view => {
+                    let mut room = Vec::new();
+                    view.utf8(&mut room);
+                    Cow::Owned(room)
+                }
+            })
+        })
+        .collect()
+}
+
+/// Bytes that a thread keeps for texts in between.
+const KEPT: usize = 1 << 20;
+
+thread_local! {
+    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Calls `work` with room for a text in UTF-8: that of the last call of this thread, unless it was large.
+pub fn with_room<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+    // Taken, not borrowed: a handler of signals may call back into this thread.
+    let mut room = ROOM.take();
+    let result = work(&mut room);
+    if room.capacity() <= KEPT {
+        ROOM.set(room);
     }
-    let units = text.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
-    Ok(units.call_method1("decode", ("utf-16-le", "replace"))?.cast_into()?)
+    result
 }
 
 pub fn type_name(object: &Bound<'_, PyAny>) -> String {

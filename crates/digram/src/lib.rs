@@ -13,6 +13,7 @@ pub mod merge;
 pub mod normalize;
 pub mod specials;
 pub mod split;
+pub mod text;
 pub mod train;
 pub mod vocabulary;
 

@@ -42,7 +42,7 @@ class CoreBPE:
     def encode(self, text: str, allowed_special: Collection[str]) -> list[int]:
         return self._native.encode(checked(text), self.allowed(allowed_special))
 
-    def encode_to_tiktoken_buffer(self, text: str, allowed_special: Collection[str]) -> bytearray:
+    def encode_to_tiktoken_buffer(self, text: str, allowed_special: Collection[str]) -> Buffer:
         return self._native.encode_flat(checked(text), self.allowed(allowed_special))
 
     def allowed(self, markers: Collection[str]) -> _native.Allowed | None:
