@@ -37,16 +37,20 @@ use hashbrown::{HashMap, HashSet};
 /// A character as its UTF-8 bytes, the first one lowest. Of a tail or a head it has only some of the bytes.
 type Packed = u32;
 
+const SPACE: Packed = b' ' as Packed;
+
 /// The characters of the Basic Multilingual Plane.
 const BASIC: usize = 1 << 16;
 
 /// Which two neighbouring characters a merge may join.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Joints {
     /// Whether no place is a cut.
     never: bool,
     /// At 128 a + b: whether the ASCII characters a and b may be joined.
     ascii: Box<[bool; 128 * 128]>,
+    /// What a space is read as.
+    space: Packed,
     /// Other characters: two bits of one word say that two of them may be joined.
     pairs: Box<[u64]>,
     /// What the product of a pair is shifted by for the number of its word.
@@ -152,11 +156,25 @@ impl Joints {
         sized
     }
 
+    /// The same for text in which spaces stand for another character: what is cut so, and then has it written for each
+    /// space, is cut where its own table says.
+    pub fn with_spaces_for(mut self, character: char) -> Self {
+        let space = packed(character.encode_utf8(&mut [0; 4]).as_bytes());
+        for code in 0..128 {
+            let other = if code == SPACE { space } else { code };
+            self.ascii[at(SPACE, code)] = self.may_join(space, other);
+            self.ascii[at(code, SPACE)] = self.may_join(other, space);
+        }
+        self.space = space;
+        self
+    }
+
     fn with_room_for(pairs: usize) -> Self {
         // Two bits of a word each: with eight words for a hundred pairs, one in fifty of the others has them by chance.
         let words = (pairs / 8).next_power_of_two().clamp(1 << 6, 1 << 14);
         Self {
             never: false,
+            space: SPACE,
             ascii: Box::new([false; 128 * 128]),
             pairs: vec![0; words].into(),
             shift: 64 - words.trailing_zeros(),
@@ -200,6 +218,8 @@ impl Joints {
         if before < 0x80 && after < 0x80 {
             return self.ascii[at(before, after)];
         }
+        let read = |character| if character == SPACE { self.space } else { character };
+        let (before, after) = (read(before), read(after));
         let (word, bits) = self.bits(before, after);
         if self.pairs[word] & bits == bits {
             return true;
