@@ -32,15 +32,7 @@ impl Base {
         match self {
             Self::Bytes(ids) => Symbols::Bytes(ids.clone(), Fallback::default()),
             Self::Characters(characters, unknown) => {
-                let mut ascii = Box::new([NONE; 128]);
-                let mut others = hashbrown::HashMap::default();
-                for &(symbol, id) in characters {
-                    match ascii.get_mut(symbol as usize) {
-                        Some(slot) => *slot = id,
-                        None => _ = others.insert(symbol, id),
-                    }
-                }
-                Symbols::Characters { ascii, others, unknown: unknown.clone().into() }
+                Symbols::Characters(characters.iter().copied().collect(), unknown.clone().into())
             }
         }
     }
@@ -159,6 +151,7 @@ impl Vocabulary {
             symbols,
             rules,
             whole,
+            takes_whole: false,
             merges,
             merges_given: true,
             not_canonical: not_canonical.into_iter().collect(),
@@ -198,6 +191,7 @@ impl Vocabulary {
             None => new.recover(ranked.iter().filter(|(bytes, _)| bytes.len() > 1).map(|&(bytes, id)| (bytes, id))),
         }
         new.whole = Some(whole);
+        new.takes_whole = !new.is_canonical();
         Ok(new)
     }
 
@@ -253,7 +247,17 @@ impl Vocabulary {
 
     fn of_tokens(tokens: Tokens, symbols: Symbols, rules: RuleSet) -> Self {
         let (merges, not_canonical, joints) = (Vec::new(), Vec::new(), OnceLock::new());
-        Self { tokens, symbols, rules, whole: None, merges, merges_given: false, not_canonical, joints }
+        Self {
+            tokens,
+            symbols,
+            rules,
+            whole: None,
+            takes_whole: false,
+            merges,
+            merges_given: false,
+            not_canonical,
+            joints,
+        }
     }
 
     fn take(&mut self, found: Found) {

@@ -61,6 +61,8 @@ pub struct Vocabulary {
     symbols: Symbols,
     rules: RuleSet,
     whole: Option<Whole>,
+    /// Whether a piece that is looked up may have another id than merging gives.
+    takes_whole: bool,
     merges: Vec<Triple>,
     /// Whether it was built of `merges`, which then need not be found.
     merges_given: bool,
@@ -118,7 +120,7 @@ impl Vocabulary {
     pub fn missing_bytes(&self) -> Vec<u8> {
         match &self.symbols {
             Symbols::Bytes(ids, _) => (0..=255).filter(|&byte| ids[byte as usize] == NONE).collect(),
-            Symbols::Characters { .. } => Vec::new(),
+            Symbols::Characters(..) => Vec::new(),
         }
     }
 
@@ -165,6 +167,16 @@ impl Vocabulary {
     /// The id of a whole piece, where looking it up is exact.
     pub(crate) fn whole_piece(&self, piece: &[u8]) -> Option<u32> {
         self.whole.as_ref()?.get(&self.tokens, piece)
+    }
+
+    /// Whether a whole piece may have another id than merging gives, and so a part of a piece must not be looked up.
+    pub(crate) fn takes_whole(&self) -> bool {
+        self.takes_whole
+    }
+
+    /// The length of the longest piece that may be taken whole, in bytes.
+    pub(crate) fn longest_whole(&self) -> usize {
+        self.whole.as_ref().map_or(0, |whole| whole.longest)
     }
 
     /// Appends the base symbols of `piece`, which starts at byte `offset` of its document.

@@ -9,7 +9,7 @@ use crate::vocabulary::Vocabulary;
 use crate::{Error, Result};
 
 /// Pieces whose cache lines are asked for before the first is looked at.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 /// Text that an id mostly stands for: room is made for ids accordingly.
 const BYTES_PER_ID: usize = 4;
@@ -18,8 +18,10 @@ const BYTES_PER_ID: usize = 4;
 pub(in crate::encode) struct Pieces<'a> {
     pub(in crate::encode) vocabulary: &'a Vocabulary,
     splitter: &'a Splitter,
-    cache: Lent<'a>,
+    pub(super) cache: Lent<'a>,
     pub(in crate::encode) scratch: Scratch,
+    /// Memory for a piece as it is merged.
+    pub(super) written: Vec<u8>,
     pub(in crate::encode) stop: &'a dyn Fn() -> bool,
     /// Bytes until the next look at `stop`.
     left: usize,
@@ -35,6 +37,7 @@ impl<'a> Pieces<'a> {
             splitter: &encoder.splitter,
             cache: Lent::of(&encoder.spare),
             scratch: Scratch::default(),
+            written: Vec::new(),
             stop,
             left: between,
             between,
@@ -95,27 +98,35 @@ impl<'a> Pieces<'a> {
             for block in ends.chunks(BLOCK) {
                 let end = block[block.len() - 1];
                 self.look(end - at)?;
-                self.append_block(text, at, block, base, ids)?;
+                self.append_block(
+                    at,
+                    block,
+                    |from, end| Key::of(text, from, end),
+                    ids,
+                    |pieces, from, end, out| pieces.append(&text[from..end], base + from, out),
+                )?;
                 at = end;
             }
         }
         Ok(())
     }
 
-    /// The ids of the pieces that begin at byte `start` of `text` and have these ends.
-    fn append_block(
+    /// The ids of the pieces that begin at byte `start` of a text and have these ends: those under their keys, or what
+    /// `append` finds.
+    #[inline]
+    pub(super) fn append_block(
         &mut self,
-        text: &[u8],
         start: usize,
         ends: &[usize],
-        base: usize,
+        key: impl Fn(usize, usize) -> Key,
         ids: &mut impl Ids,
+        append: impl Fn(&mut Self, usize, usize, &mut Vec<u32>) -> Result<()>,
     ) -> Result<()> {
         let mut keys = [(Key::default(), 0); BLOCK];
         let mut from = start;
         let cache = self.cache.get();
         for (slot, &end) in keys.iter_mut().zip(ends) {
-            let key = Key::of(text, from, end);
+            let key = key(from, end);
             *slot = (key, cache.line(key));
             from = end;
         }
@@ -125,7 +136,7 @@ impl<'a> Pieces<'a> {
                 Some(Hit::Few(few, count)) => ids.few(few, count),
                 Some(Hit::Many(many)) => ids.many(many),
                 // After a table has grown, lines are others: what was a hit may be found only by its hash.
-                None => ids.made(|out| self.append(&text[from..end], base + from, out))?,
+                None => ids.made(|out| append(self, from, end, out))?,
             }
             from = end;
         }

@@ -66,6 +66,27 @@ impl Key {
         Self { low: word(0) & low, high: word(8) & high | (length as u64) << 56 }
     }
 
+    /// The key of a part of a piece. Where a part may come to other ids than a piece of the same bytes, its key is `tagged`
+    /// with a byte in front that no UTF-8 has.
+    #[inline]
+    pub(super) fn of_part(text: &[u8], from: usize, end: usize, tagged: bool) -> Self {
+        if !tagged {
+            return Self::of(text, from, end);
+        }
+        if end - from >= LONGEST {
+            return Self::TOO_LONG;
+        }
+        let Self { low, high } = Self::of(text, from, end);
+        let (bytes, length) = (high & (1 << 56) - 1, high >> 56);
+        Self { low: low << 8 | 0xFF, high: bytes << 8 | low >> 56 | (length + 1) << 56 }
+    }
+
+    /// Whether it is that of one piece.
+    #[inline]
+    pub(super) fn is_short(self) -> bool {
+        self.high >> 56 != 0
+    }
+
     #[inline]
     fn hash(self) -> u64 {
         // Both halves of a product: all bits of both words are in the upper ones of what comes out.

@@ -11,7 +11,10 @@
 mod blocks;
 mod cache;
 mod pages;
+mod parts;
 mod spare;
+mod unsplit;
 
 pub(super) use blocks::{Counted, Ids, Listed, Pieces};
 pub(super) use spare::Spare;
+pub(super) use unsplit::Unsplit;
