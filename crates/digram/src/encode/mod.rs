@@ -28,7 +28,7 @@ use crate::specials::SpecialMatcher;
 use crate::split::{Splitter, for_each_stretch};
 use crate::vocabulary::{Special, Vocabulary};
 use added::Stretch;
-use fast::{Counted, Ids, Listed, Pieces, Spare};
+use fast::{Counted, Ids, Listed, Pieces, Spare, Unsplit};
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -51,6 +51,8 @@ pub struct Encoder {
     longest: usize,
     /// Memory for calls.
     spare: Spare,
+    /// What is done to a text that no pattern splits, where that is little.
+    unsplit: Option<Unsplit>,
 }
 
 /// What surrounds splitting and merging, as far as a vocabulary has it.
@@ -149,6 +151,10 @@ impl Encoder {
             }
         }
         let longest = usize::try_from(vocabulary.most_bytes()).unwrap_or(usize::MAX);
+        let unsplit = match around.byte_characters {
+            true => None,
+            false => Unsplit::of(&around.normalizer, &splitter, &vocabulary),
+        };
         Ok(Self {
             vocabulary,
             splitter,
@@ -159,6 +165,7 @@ impl Encoder {
             all,
             longest,
             spare: Spare::default(),
+            unsplit,
         })
     }
 
@@ -231,7 +238,8 @@ impl Encoder {
     ) -> Result<()> {
         let mut pieces = Pieces::new(self, stop);
         let allowed = options.allowed.unwrap_or(&self.always);
-        if !(self.keeps_text(allowed) && self.splitter.has_ends()) {
+        let unsplit = self.unsplit.as_ref().filter(|_| allowed.is_plain());
+        if unsplit.is_none() && !(self.keeps_text(allowed) && self.splitter.has_ends()) {
             return self.for_each_part(document, options, false, stop, &mut |part| {
                 ids.made(|out| match part {
                     Part::Token(id, _) => {
@@ -245,7 +253,10 @@ impl Encoder {
         options.refuse(document)?;
         let mut text = |from, to, ids: &mut I| {
             for_each_stretch(&document[from..to], |stretch| match stretch {
-                Ok((text, at)) => pieces.append_text(text, from + at, ids),
+                Ok((text, at)) => match unsplit {
+                    Some(unsplit) => pieces.append_unsplit(unsplit, text, from + at, ids),
+                    None => pieces.append_text(text, from + at, ids),
+                },
                 Err(range) => {
                     let (start, end) = (from + range.start, from + range.end);
                     ids.made(|out| pieces.append(&document[start..end], start, out))

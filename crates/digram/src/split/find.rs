@@ -71,6 +71,11 @@ impl Find {
         }
     }
 
+    /// Whether this string is looked for.
+    pub(crate) fn is_text(&self, text: &str) -> bool {
+        matches!(&self.0, Kind::Text(finder) if finder.needle() == text.as_bytes())
+    }
+
     /// As `Splitter::quick_bytes`.
     pub(super) fn quick_bytes(&self) -> usize {
         if let Kind::Regex(general) = &self.0 { general.quick_bytes() } else { usize::MAX }

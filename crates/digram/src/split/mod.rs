@@ -99,6 +99,15 @@ impl Splitter {
         matches!(&self.engine, Engine::Steps(steps) if steps.iter().any(Step::changes_text))
     }
 
+    /// The steps, where it is a sequence of them: of none, no pattern.
+    pub(crate) fn steps(&self) -> Option<&[Step]> {
+        match &self.engine {
+            Engine::None => Some(&[]),
+            Engine::Steps(steps) => Some(steps),
+            _ => None,
+        }
+    }
+
     /// Whether some of the document may be in no piece.
     pub fn removes_text(&self) -> bool {
         matches!(&self.engine, Engine::Steps(steps) if steps.iter().any(Step::removes_text))

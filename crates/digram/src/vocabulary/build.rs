@@ -32,15 +32,7 @@ impl Base {
         match self {
             Self::Bytes(ids) => Symbols::Bytes(ids.clone(), Fallback::default()),
             Self::Characters(characters, unknown) => {
-                let mut ascii = Box::new([NONE; 128]);
-                let mut others = hashbrown::HashMap::default();
-                for &(symbol, id) in characters {
-                    match ascii.get_mut(symbol as usize) {
-                        Some(slot) => *slot = id,
-                        None => _ = others.insert(symbol, id),
-                    }
-                }
-                Symbols::Characters { ascii, others, unknown: unknown.clone().into() }
+                Symbols::Characters(characters.iter().copied().collect(), unknown.clone().into())
             }
         }
     }
@@ -159,7 +151,7 @@ impl Vocabulary {
             symbols,
             rules,
             whole,
-            whole_is_merged: true,
+            takes_whole: false,
             merges,
             merges_given: true,
             not_canonical: not_canonical.into_iter().collect(),
@@ -199,7 +191,7 @@ impl Vocabulary {
             None => new.recover(ranked.iter().filter(|(bytes, _)| bytes.len() > 1).map(|&(bytes, id)| (bytes, id))),
         }
         new.whole = Some(whole);
-        new.whole_is_merged = new.is_canonical();
+        new.takes_whole = !new.is_canonical();
         Ok(new)
     }
 
@@ -260,7 +252,7 @@ impl Vocabulary {
             symbols,
             rules,
             whole: None,
-            whole_is_merged: true,
+            takes_whole: false,
             merges,
             merges_given: false,
             not_canonical,

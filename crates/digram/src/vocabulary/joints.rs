@@ -30,6 +30,7 @@
 //! What is kept is smaller than the set, and errs on the side of no cut: a bit that is set may be set for another pair.
 
 use super::rules::key;
+use super::symbols::BASIC;
 use super::{NONE, RuleSet, Symbols, Tokens};
 use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet};
@@ -37,16 +38,17 @@ use hashbrown::{HashMap, HashSet};
 /// A character as its UTF-8 bytes, the first one lowest. Of a tail or a head it has only some of the bytes.
 type Packed = u32;
 
-/// The characters of the Basic Multilingual Plane.
-const BASIC: usize = 1 << 16;
+const SPACE: Packed = b' ' as Packed;
 
 /// Which two neighbouring characters a merge may join.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Joints {
     /// Whether no place is a cut.
     never: bool,
     /// At 128 a + b: whether the ASCII characters a and b may be joined.
     ascii: Box<[bool; 128 * 128]>,
+    /// What a space is read as.
+    space: Packed,
     /// Other characters: two bits of one word say that two of them may be joined.
     pairs: Box<[u64]>,
     /// What the product of a pair is shifted by for the number of its word.
@@ -149,7 +151,23 @@ impl Joints {
         let mut sized =
             Self { ascii: new.ascii, known: new.known, never: new.never, ..Self::with_room_for(pairs.len()) };
         pairs.into_iter().for_each(|(before, after)| sized.add(before, after));
+        for (before, after) in (0..128).flat_map(|before| (0..128).map(move |after| (before, after))) {
+            sized.ascii[at(before, after)] |= sized.may_wait(before, after);
+        }
         sized
+    }
+
+    /// The same for text in which spaces stand for another character: what is cut so, and then has it written for each
+    /// space, is cut where its own table says.
+    pub(crate) fn with_spaces_for(mut self, character: char) -> Self {
+        let space = packed(character.encode_utf8(&mut [0; 4]).as_bytes());
+        for code in 0..128 {
+            let other = if code == SPACE { space } else { code };
+            let joins = |before, after| self.may_join(before, after) || self.may_wait(before, after);
+            (self.ascii[at(SPACE, code)], self.ascii[at(code, SPACE)]) = (joins(space, other), joins(other, space));
+        }
+        self.space = space;
+        self
     }
 
     fn with_room_for(pairs: usize) -> Self {
@@ -157,6 +175,7 @@ impl Joints {
         let words = (pairs / 8).next_power_of_two().clamp(1 << 6, 1 << 14);
         Self {
             never: false,
+            space: SPACE,
             ascii: Box::new([false; 128 * 128]),
             pairs: vec![0; words].into(),
             shift: 64 - words.trailing_zeros(),
@@ -195,11 +214,13 @@ impl Joints {
             .any(|from| (1..=byte_length(after)).any(|to| self.partial.contains(&key(tails(from), heads(to)))))
     }
 
+    /// Whether a rule may join two characters.
     #[inline]
     fn may_join(&self, before: Packed, after: Packed) -> bool {
         if before < 0x80 && after < 0x80 {
             return self.ascii[at(before, after)];
         }
+        let (before, after) = (self.read(before), self.read(after));
         let (word, bits) = self.bits(before, after);
         if self.pairs[word] & bits == bits {
             return true;
@@ -209,48 +230,70 @@ impl Joints {
         halves && self.halves_join(before, after)
     }
 
-    /// Where unknown symbols wait, whether one of the two is of the alphabet.
+    /// What a character stands for.
     #[inline]
-    fn none_waits(&self, before: Packed, after: Packed) -> bool {
+    fn read(&self, character: Packed) -> Packed {
+        if character == SPACE { self.space } else { character }
+    }
+
+    /// Where unknown symbols wait, whether none of the two is sure to be of the alphabet.
+    #[inline]
+    fn may_wait(&self, before: Packed, after: Packed) -> bool {
         let Some(known) = &self.known else {
-            return true;
+            return false;
         };
-        let is_known = |c: Packed| {
-            let bytes = c.to_le_bytes();
+        let is_known = |packed: Packed| {
+            let bytes = self.read(packed).to_le_bytes();
             let text = std::str::from_utf8(&bytes[..length_of(bytes[0])]).unwrap_or_default();
-            text.chars()
-                .next()
-                .is_some_and(|c| known.get(c as usize / 64).is_some_and(|w| w >> (c as u32 % 64) & 1 == 1))
+            let code = text.chars().next().map_or(BASIC, |character| character as usize);
+            known.get(code / 64).is_some_and(|word| word >> (code % 64) & 1 == 1)
         };
-        is_known(before) || is_known(after)
+        !is_known(before) && !is_known(after)
     }
 
     /// Whether a piece may be cut between these two characters.
     pub fn is_cut(&self, before: char, after: char) -> bool {
         let packed = |c: char| packed(c.encode_utf8(&mut [0; 4]).as_bytes());
         let (before, after) = (packed(before), packed(after));
-        !self.never && !self.may_join(before, after) && self.none_waits(before, after)
+        !self.never && !self.may_join(before, after) && !self.may_wait(before, after)
+    }
+
+    /// The same of the characters around byte `at` of `piece`, which is neither its beginning nor its end.
+    #[inline]
+    pub fn is_cut_at(&self, piece: &[u8], place: usize) -> bool {
+        let (last, next) = (piece[place - 1], piece[place]);
+        if last < 0x80 && next < 0x80 {
+            return !self.never && !self.ascii[at(last.into(), next.into())];
+        }
+        let from = place.saturating_sub(4);
+        let start = piece[from..place].iter().rposition(|byte| !is_tail(byte)).map(|start| from + start);
+        match (start.and_then(|start| Some((start, character(piece, start)?))), character(piece, place)) {
+            (Some((start, (length, before))), Some((_, after))) if start + length == place => {
+                !self.never && !self.may_join(before, after) && !self.may_wait(before, after)
+            }
+            _ => false,
+        }
     }
 
     /// The first place after byte `from` of `piece` where it may be cut: there both sides merge on their own. The length
     /// of `piece` where there is none. Bytes outside any character are allowed; around them nothing is cut.
     pub fn next_cut(&self, piece: &[u8], from: usize) -> usize {
-        if self.never || from >= piece.len() {
+        if self.never {
             return piece.len();
         }
-        let (mut at, mut before) = (from, None);
-        while at < piece.len() {
-            let Some((length, after)) = character(piece, at) else {
-                (at, before) = (at + 1, None);
+        let (mut place, mut before) = (from, None);
+        while place < piece.len() {
+            let Some((length, after)) = character(piece, place) else {
+                (place, before) = (place + 1, None);
                 continue;
             };
             if let Some(before) = before
                 && !self.may_join(before, after)
-                && self.none_waits(before, after)
+                && !self.may_wait(before, after)
             {
-                return at;
+                return place;
             }
-            (at, before) = (at + length, Some(after));
+            (place, before) = (place + length, Some(after));
         }
         piece.len()
     }
@@ -295,12 +338,12 @@ impl Symbols {
 
     /// The characters of the Basic Multilingual Plane that have a token; none where base symbols are bytes.
     fn known_characters(&self) -> Option<Box<[u64; BASIC / 64]>> {
-        let Self::Characters { ascii, others, .. } = self else {
+        let Self::Characters(characters, _) = self else {
             return None;
         };
         let mut known = Box::new([0u64; BASIC / 64]);
-        let ascii = ascii.iter().enumerate().filter(|&(_, &id)| id != NONE).map(|(code, _)| code);
-        for code in ascii.chain(others.iter().filter(|&(_, &id)| id != NONE).map(|(&c, _)| c as usize)) {
+        for (character, _) in characters.iter() {
+            let code = character as usize;
             if let Some(word) = known.get_mut(code / 64) {
                 *word |= 1 << (code % 64);
             }

@@ -61,8 +61,8 @@ pub struct Vocabulary {
     symbols: Symbols,
     rules: RuleSet,
     whole: Option<Whole>,
-    /// Whether what `whole` takes is what merging gives.
-    whole_is_merged: bool,
+    /// Whether a piece that is looked up may have another id than merging gives.
+    takes_whole: bool,
     merges: Vec<Triple>,
     /// Whether it was built of `merges`, which then need not be found.
     merges_given: bool,
@@ -120,7 +120,7 @@ impl Vocabulary {
     pub fn missing_bytes(&self) -> Vec<u8> {
         match &self.symbols {
             Symbols::Bytes(ids, _) => (0..=255).filter(|&byte| ids[byte as usize] == NONE).collect(),
-            Symbols::Characters { .. } => Vec::new(),
+            Symbols::Characters(..) => Vec::new(),
         }
     }
 
@@ -169,9 +169,14 @@ impl Vocabulary {
         self.whole.as_ref()?.get(&self.tokens, piece)
     }
 
-    /// Whether a piece that is taken whole would be the same token if it were merged.
-    pub(crate) fn takes_whole_what_merges(&self) -> bool {
-        self.whole_is_merged
+    /// Whether a whole piece may have another id than merging gives, and so a part of a piece must not be looked up.
+    pub(crate) fn takes_whole(&self) -> bool {
+        self.takes_whole
+    }
+
+    /// The length of the longest piece that may be taken whole, in bytes.
+    pub(crate) fn longest_whole(&self) -> usize {
+        self.whole.as_ref().map_or(0, |whole| whole.longest)
     }
 
     /// Appends the base symbols of `piece`, which starts at byte `offset` of its document.

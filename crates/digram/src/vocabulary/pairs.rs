@@ -5,6 +5,7 @@ use super::canonical::{Parts, stay_apart};
 use super::found::Lengths;
 use super::rules::PairTable;
 use super::spelling::Spellings;
+use super::symbols::Characters;
 use super::{Fallback, Found, NONE, RuleSet, Special, Symbols, Tokens, Triple, Vocabulary, Whole};
 use crate::merge::{Merge, Rules};
 use crate::{Error, Result};
@@ -72,7 +73,7 @@ impl Vocabulary {
             true => !tokens.is_special(id),
             false => learnt.reached[id as usize],
         };
-        let whole_is_merged = !pairs.whole || pairs.tokens.iter().all(|token| learnt.reached[token.1 as usize]);
+        let takes_whole = pairs.whole && !pairs.tokens.iter().all(|token| learnt.reached[token.1 as usize]);
         let whole = match learnt.whole.take() {
             Some(mut whole) => {
                 whole.retain(looked_up);
@@ -85,7 +86,7 @@ impl Vocabulary {
             symbols,
             rules: RuleSet::Pairs(learnt.table),
             whole: Some(whole),
-            whole_is_merged,
+            takes_whole,
             merges: learnt.merges,
             merges_given: pairs.ranked.is_empty(),
             not_canonical: learnt.not_canonical,
@@ -249,26 +250,20 @@ impl Symbols {
             }
             return Self::Bytes(ids, unknown);
         }
-        let mut ascii = Box::new([NONE; 128]);
-        let mut others = hashbrown::HashMap::default();
+        let mut symbols = Characters::default();
         for &(bytes, id) in pairs.tokens.iter().filter(|token| token.0.len() <= 4) {
             let mut characters = std::str::from_utf8(bytes).unwrap_or_default().chars();
             if let (Some(symbol), None) = (characters.next(), characters.next()) {
-                match ascii.get_mut(symbol as usize) {
-                    Some(slot) => *slot = id,
-                    None => _ = others.insert(symbol, id),
-                }
+                symbols.insert(symbol, id);
             }
         }
-        Self::Characters { ascii, others, unknown }
+        Self::Characters(symbols, unknown)
     }
 
     fn for_each_id(&self, mut each: impl FnMut(u32)) {
         match self {
             Self::Bytes(ids, _) => ids.iter().filter(|&&id| id != NONE).for_each(|&id| each(id)),
-            Self::Characters { ascii, others, .. } => {
-                ascii.iter().filter(|&&id| id != NONE).chain(others.values()).for_each(|&id| each(id));
-            }
+            Self::Characters(characters, _) => characters.iter().for_each(|(_, id)| each(id)),
         }
     }
 }

@@ -7,6 +7,9 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use std::ops::Range;
 
+/// The code points of the Basic Multilingual Plane.
+pub(super) const BASIC: usize = 1 << 16;
+
 /// What stands in for a symbol that has no token: its bytes' tokens where all of them are there, else one token, else
 /// nothing, which is an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,11 +36,53 @@ impl From<Unknown> for Fallback {
 pub(super) enum Symbols {
     /// Byte -> id, `NONE` where the vocabulary lacks the byte.
     Bytes(Box<[u32; 256]>, Fallback),
-    Characters {
-        ascii: Box<[u32; 128]>,
-        others: HashMap<char, u32, FixedState>,
-        unknown: Fallback,
-    },
+    Characters(Characters, Fallback),
+}
+
+/// Characters and their ids.
+#[derive(Debug, Default)]
+pub(super) struct Characters {
+    /// By code point, those of the Basic Multilingual Plane up to the highest that has an id; `NONE` for the others.
+    basic: Vec<u32>,
+    others: HashMap<char, u32, FixedState>,
+}
+
+impl Characters {
+    pub(super) fn insert(&mut self, character: char, id: u32) {
+        let code = character as usize;
+        if code >= BASIC {
+            self.others.insert(character, id);
+            return;
+        }
+        if code >= self.basic.len() {
+            self.basic.resize(code + 1, NONE);
+        }
+        self.basic[code] = id;
+    }
+
+    /// The id of a character, or `NONE`.
+    #[inline]
+    fn get(&self, character: char) -> u32 {
+        match self.basic.get(character as usize) {
+            Some(&id) => id,
+            None => self.others.get(&character).copied().unwrap_or(NONE),
+        }
+    }
+
+    /// The characters with an id.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (char, u32)> {
+        let basic = (0..).zip(&self.basic).filter_map(|(code, &id)| Some((char::from_u32(code)?, id)));
+        basic.chain(self.others.iter().map(|(&character, &id)| (character, id))).filter(|&(_, id)| id != NONE)
+    }
+}
+
+impl FromIterator<(char, u32)> for Characters {
+    /// Of a repeated character the last id counts.
+    fn from_iter<I: IntoIterator<Item = (char, u32)>>(all: I) -> Self {
+        let mut characters = Self::default();
+        all.into_iter().for_each(|(character, id)| characters.insert(character, id));
+        characters
+    }
 }
 
 /// A symbol that stands in for text that has no token: its place in the list of symbols, and the bytes of the piece.
@@ -91,7 +136,7 @@ impl Symbols {
     /// What stands in for a symbol that has no token.
     pub(super) fn fallback(&self) -> &Fallback {
         match self {
-            Self::Bytes(_, fallback) | Self::Characters { unknown: fallback, .. } => fallback,
+            Self::Bytes(_, fallback) | Self::Characters(_, fallback) => fallback,
         }
     }
 
@@ -123,17 +168,13 @@ impl Symbols {
                 unknowns.end_run(out);
                 Ok(())
             }
-            Self::Characters { ascii, others, unknown } => {
+            Self::Characters(characters, unknown) => {
                 let mut unknowns = Unknowns { fallback: unknown, waiting: None, stands_in };
                 let mut at = 0;
                 for chunk in piece.utf8_chunks() {
                     for symbol in chunk.valid().chars() {
-                        let id = match ascii.get(symbol as usize) {
-                            Some(&id) => id,
-                            None => others.get(&symbol).copied().unwrap_or(NONE),
-                        };
                         let bytes = &mut [0; 4];
-                        match id {
+                        match characters.get(symbol) {
                             NONE if unknowns.unknown(symbol.encode_utf8(bytes).as_bytes(), at, out) => {}
                             NONE => {
                                 let place = Place::Byte(offset + at);

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 use std::ops::Range;
 
 /// Pieces whose cache lines are asked for before the first is looked at.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 /// Text that an id mostly stands for: room is made for ids accordingly.
 const BYTES_PER_ID: usize = 4;
@@ -20,8 +20,10 @@ const BYTES_PER_ID: usize = 4;
 pub(in crate::encode) struct Pieces<'a> {
     pub(in crate::encode) vocabulary: &'a Vocabulary,
     splitter: &'a Splitter,
-    cache: Lent<'a>,
+    pub(super) cache: Lent<'a>,
     pub(in crate::encode) scratch: Scratch,
+    /// Memory for a piece as it is merged.
+    pub(super) written: Vec<u8>,
     pub(in crate::encode) stop: &'a dyn Fn() -> bool,
     /// Bytes until the next look at `stop`.
     left: usize,
@@ -37,6 +39,7 @@ impl<'a> Pieces<'a> {
             splitter: &encoder.splitter,
             cache: Lent::of(&encoder.spare),
             scratch: Scratch::default(),
+            written: Vec::new(),
             stop,
             left: between,
             between,
@@ -81,9 +84,9 @@ impl<'a> Pieces<'a> {
     fn append_new(&mut self, piece: &[u8], offset: usize, is_part: bool, out: &mut Vec<u32>) -> Result<()> {
         let (from, whole) = (out.len(), self.vocabulary.whole_piece(piece));
         match whole {
-            Some(id) if self.vocabulary.takes_whole_what_merges() => out.push(id),
+            Some(id) if !self.vocabulary.takes_whole() => out.push(id),
             _ => {
-                self.append_merged_symbols(piece, offset, out)?;
+                self.append_by_merging(piece, offset, out)?;
                 if let Some(id) = whole
                     && out[from..] != [id]
                 {
@@ -99,7 +102,7 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    fn append_merged_symbols(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
+    fn append_by_merging(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
         let from = out.len();
         self.vocabulary.append_symbols(piece, offset, out)?;
         merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)
@@ -126,7 +129,7 @@ impl<'a> Pieces<'a> {
                 count += 1;
             }
             self.look(at - start)?;
-            self.append_block::<true>(text, start, &ends[..count], base, ids)?;
+            self.append_parts(text, start, &ends[..count], base, ids)?;
             start = at;
         }
         Ok(())
@@ -144,15 +147,15 @@ impl<'a> Pieces<'a> {
             for block in ends.chunks(BLOCK) {
                 let end = block[block.len() - 1];
                 self.look(end - at)?;
-                self.append_block::<false>(text, at, block, base, ids)?;
+                self.append_pieces(text, at, block, base, ids)?;
                 at = end;
             }
         }
         Ok(())
     }
 
-    /// The ids of the pieces, or parts of one, that begin at byte `start` of `text` and have these ends.
-    fn append_block<const PARTS: bool>(
+    /// The ids of the pieces that begin at byte `start` of `text` and have these ends.
+    fn append_pieces(
         &mut self,
         text: &[u8],
         start: usize,
@@ -160,11 +163,48 @@ impl<'a> Pieces<'a> {
         base: usize,
         ids: &mut impl Ids,
     ) -> Result<()> {
+        let key = |from, end| Key::of(text, from, end);
+        self.append_block(start, ends, key, ids, |pieces, from, end, ids| match end - from {
+            ..=LONGEST => ids.made(|out| pieces.append_short(&text[from..end], base + from, false, out)),
+            _ => pieces.append_long(text, from..end, base, ids),
+        })
+    }
+
+    /// The same of parts of a piece.
+    fn append_parts(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        base: usize,
+        ids: &mut impl Ids,
+    ) -> Result<()> {
+        let key = |from, end| Key::of(text, from, end);
+        self.append_block(start, ends, key, ids, |pieces, from, end, ids| {
+            let part = &text[from..end];
+            ids.made(|out| match part.len() {
+                ..=LONGEST => pieces.append_short(part, base + from, true, out),
+                _ => pieces.append_by_merging(part, base + from, out),
+            })
+        })
+    }
+
+    /// The ids of the pieces or parts that begin at byte `start` of a text and have these ends: those under their keys, or
+    /// what `missed` finds.
+    #[inline]
+    pub(super) fn append_block<I: Ids>(
+        &mut self,
+        start: usize,
+        ends: &[usize],
+        key: impl Fn(usize, usize) -> Key,
+        ids: &mut I,
+        missed: impl Fn(&mut Self, usize, usize, &mut I) -> Result<()>,
+    ) -> Result<()> {
         let mut keys = [(Key::default(), 0); BLOCK];
         let mut from = start;
         let cache = self.cache.get();
         for (slot, &end) in keys.iter_mut().zip(ends) {
-            let key = Key::of(text, from, end);
+            let key = key(from, end);
             *slot = (key, cache.line(key));
             from = end;
         }
@@ -173,11 +213,7 @@ impl<'a> Pieces<'a> {
             match self.cache.get().get_at(line, key) {
                 Some(Hit::Few(few, count)) => ids.few(few, count),
                 Some(Hit::Many(many)) => ids.many(many),
-                None if end - from <= LONGEST => {
-                    ids.made(|out| self.append_short(&text[from..end], base + from, PARTS, out))?;
-                }
-                None if PARTS => ids.made(|out| self.append_merged_symbols(&text[from..end], base + from, out))?,
-                None => self.append_long(text, from..end, base, ids)?,
+                None => missed(self, from, end, ids)?,
             }
             from = end;
         }

@@ -66,6 +66,12 @@ impl Key {
         Self { low: word(0) & low, high: word(8) & high | (length as u64) << 56 }
     }
 
+    /// Whether it is that of one piece.
+    #[inline]
+    pub(super) fn is_short(self) -> bool {
+        self.high >> 56 != 0
+    }
+
     #[inline]
     fn hash(self) -> u64 {
         // Both halves of a product: all bits of both words are in the upper ones of what comes out.

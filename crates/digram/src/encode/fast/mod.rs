@@ -11,10 +11,13 @@
 mod blocks;
 mod cache;
 pub(super) mod pages;
+mod parts;
 mod spare;
+mod unsplit;
 
 pub(super) use blocks::{Counted, Ids, Listed, Pieces};
 pub(super) use spare::Spare;
+pub(super) use unsplit::Unsplit;
 
 #[cfg(test)]
 mod tests;
