@@ -87,6 +87,11 @@ fn check_scanner(scanner: &Splitter, regex: &Regex, document: &[u8]) {
     let whole = pieces(scanner, document).expect("scanners take any text");
     let expected = by_regex(regex, document).expect("no limit");
     assert_eq!(whole, expected, "{:?} by {}", String::from_utf8_lossy(document), scanner.engine());
+    for (is_text, stretch) in stretches(document) {
+        if is_text {
+            check_tiers(scanner, std::str::from_utf8(&document[stretch]).expect("it is text"));
+        }
+    }
     let (mut to, mut cuts) = (document.len(), 0);
     // Each cut splits all of the text again.
     while cuts < 30
@@ -98,6 +103,24 @@ fn check_scanner(scanner: &Splitter, regex: &Regex, document: &[u8]) {
         parts.extend(rest.into_iter().map(|piece| cut + piece.start..cut + piece.end));
         assert_eq!(parts, whole, "cut at {cut} of {:?} by {}", String::from_utf8_lossy(document), scanner.engine());
         (to, cuts) = (cut - 1, cuts + 1);
+    }
+}
+
+/// The same ends of pieces by the instructions of every kind that the processor has.
+fn check_tiers(scanner: &Splitter, text: &str) {
+    let ends_by = |tier| {
+        let mut ends: Vec<usize> = Vec::new();
+        while ends.last().copied().unwrap_or(0) < text.len() {
+            scanner.ends_by(tier, text, ends.last().copied().unwrap_or(0), &mut ends)?;
+        }
+        Some(ends)
+    };
+    let mut tiers = Splitter::tiers().into_iter();
+    let expected = tiers.next().and_then(ends_by);
+    for tier in tiers {
+        if let Some(ends) = ends_by(tier) {
+            assert_eq!(Some(ends), expected, "{text:?} by {} and {tier}", scanner.engine());
+        }
     }
 }
 

@@ -224,6 +224,29 @@ impl Splitter {
         scanner.next_ends(text, from, ends);
     }
 
+    /// What [`Self::ends_by`] may be asked for on this processor, the fastest last: the scanners character by character,
+    /// then the masks of blocks of 64 bytes with more and more of the processor's instructions. For tests and measurements.
+    #[doc(hidden)]
+    pub fn tiers() -> Vec<&'static str> {
+        ["scanner"].into_iter().chain(masks::Tier::available().into_iter().map(masks::Tier::name)).collect()
+    }
+
+    /// Appends to `ends` where some of the next pieces of `text` end, of those from byte `from` on, where a piece begins and
+    /// the text does not end: as all tiers do it, one of them by itself. `None` where the pattern or the processor has not
+    /// got it.
+    #[doc(hidden)]
+    pub fn ends_by(&self, tier: &str, text: &str, from: usize, ends: &mut Vec<usize>) -> Option<()> {
+        let Engine::Scanner(scanner, ..) = self.engine else { return None };
+        if tier == "scanner" {
+            ends.push(scanner.piece_end(scanner.classes(), text.as_bytes(), from));
+            return Some(());
+        }
+        let tier = masks::Tier::available().into_iter().find(|known| known.name() == tier)?;
+        scanner.rules()?;
+        scanner.next_ends_by(tier, text.as_bytes(), from, ends);
+        Some(())
+    }
+
     /// Calls `each` with the text of every piece of `text`, which begins at `origin`, and where it begins. `first` says
     /// whether the text begins its document; `stop` is asked as by `for_each_piece_within`.
     pub(crate) fn for_each_text(

@@ -2,7 +2,7 @@
 //!
 //! `families` finds the scanner of a pattern; [`Scanner::pattern`] is the regular expression that a scanner stands for.
 
-use super::masks::{self, Contraction, Family, Rules};
+use super::masks::{self, Contraction, Family, Rules, Tier};
 use super::unicode::{self, Classes};
 use super::{cl100k, deepseek, gpt2, o200k};
 use crate::Result;
@@ -141,10 +141,15 @@ impl Scanner {
 
     /// See [`Splitter::next_ends`](super::Splitter::next_ends).
     pub(super) fn next_ends(self, text: &[u8], from: usize, ends: &mut Vec<usize>) {
+        self.next_ends_by(Tier::best(), text, from, ends);
+    }
+
+    /// [`Self::next_ends`] with the instructions of a tier that is available.
+    pub(super) fn next_ends_by(self, tier: Tier, text: &[u8], from: usize, ends: &mut Vec<usize>) {
         let classes = self.classes();
         let piece_end = |at| self.piece_end(classes, text, at);
         if let Some(rules) = self.rules() {
-            return masks::next_ends(rules, text, from, ends, &piece_end);
+            return masks::next_ends(tier, rules, text, from, ends, &piece_end);
         }
         let mut at = from;
         for _ in 0..AT_ONCE {
@@ -158,23 +163,34 @@ impl Scanner {
 
     /// What the masks have to know of the pattern, if they can find its pieces.
     pub(super) fn rules(self) -> Option<Rules> {
-        let (family, numbers, contractions) = match self {
-            Scanner::Gpt2(Gpt2 { contractions, numbers: Gpt2Numbers::Run }) => (Family::Gpt2, usize::MAX, contractions),
-            Scanner::Cl100k(Cl100k { contractions, numbers, space: _, marks: false }) => {
-                (Family::Cl100k, numbers, contractions)
-            }
-            Scanner::O200k(O200k { contractions, numbers, slash: true, han: false }) => {
-                (Family::O200k, numbers, contractions)
-            }
-            _ => return None,
+        let most = |numbers| if numbers == usize::MAX { 0 } else { numbers };
+        let rules = |family, numbers, contractions| Rules {
+            family,
+            numbers: most(numbers),
+            contraction: match contractions {
+                Contractions::None => Contraction::None,
+                Contractions::Plain => Contraction::Plain,
+                Contractions::AnyCase => Contraction::AnyCase,
+                Contractions::Folded => Contraction::Folded,
+            },
+            marks: false,
+            slash: false,
         };
-        let contraction = match contractions {
-            Contractions::None => Contraction::None,
-            Contractions::Plain => Contraction::Plain,
-            Contractions::Folded => Contraction::Folded,
-            Contractions::AnyCase => return None,
-        };
-        Some(Rules { family, numbers: if numbers == usize::MAX { 0 } else { numbers }, contraction })
+        match self {
+            Scanner::Gpt2(Gpt2 { contractions, numbers: Gpt2Numbers::Run }) => {
+                Some(rules(Family::Gpt2, usize::MAX, contractions))
+            }
+            Scanner::Gpt2(Gpt2 { contractions, numbers: Gpt2Numbers::Apart(most) }) if most != usize::MAX => {
+                Some(rules(Family::Gpt2, most, contractions))
+            }
+            Scanner::Cl100k(Cl100k { contractions, numbers, space: _, marks }) => {
+                Some(Rules { marks, ..rules(Family::Cl100k, numbers, contractions) })
+            }
+            Scanner::O200k(O200k { contractions, numbers, slash, han: false }) => {
+                Some(Rules { slash, ..rules(Family::O200k, numbers, contractions) })
+            }
+            Scanner::Gpt2(_) | Scanner::O200k(_) | Scanner::DeepSeek => None,
+        }
     }
 
     /// The pieces of a text that is UTF-8 and begins at byte `base` of its document.
@@ -184,48 +200,16 @@ impl Scanner {
         base: usize,
         each: &mut impl FnMut(Range<usize>) -> Result<()>,
     ) -> Result<()> {
-        let classes = self.classes();
-        // A loop for each family; and one for those members that are in wide use, whose parameters are then known to the
-        // compiler.
-        match self {
-            Scanner::Gpt2(Gpt2::GPT2) => pieces(text, base, |at| gpt2::piece_end(classes, text, at, Gpt2::GPT2), each),
-            Scanner::Gpt2(family) => pieces(text, base, |at| gpt2::piece_end(classes, text, at, family), each),
-            Scanner::Cl100k(Cl100k::CL100K) => {
-                pieces(text, base, |at| cl100k::piece_end(classes, text, at, Cl100k::CL100K), each)
+        let (mut ends, mut at) = (Vec::new(), 0);
+        while at < text.len() {
+            ends.clear();
+            self.next_ends(text, at, &mut ends);
+            for &end in &ends {
+                debug_assert!(end > at, "a piece is never empty");
+                each(base + at..base + end)?;
+                at = end;
             }
-            Scanner::Cl100k(Cl100k::CLASSIC) => {
-                pieces(text, base, |at| cl100k::piece_end(classes, text, at, Cl100k::CLASSIC), each)
-            }
-            Scanner::Cl100k(Cl100k::QWEN2) => {
-                pieces(text, base, |at| cl100k::piece_end(classes, text, at, Cl100k::QWEN2), each)
-            }
-            Scanner::Cl100k(family) => pieces(text, base, |at| cl100k::piece_end(classes, text, at, family), each),
-            Scanner::O200k(O200k::O200K) => {
-                pieces(text, base, |at| o200k::piece_end(classes, text, at, O200k::O200K), each)
-            }
-            Scanner::O200k(O200k::TEKKEN) => {
-                pieces(text, base, |at| o200k::piece_end(classes, text, at, O200k::TEKKEN), each)
-            }
-            Scanner::O200k(family) => pieces(text, base, |at| o200k::piece_end(classes, text, at, family), each),
-            Scanner::DeepSeek => pieces(text, base, |at| deepseek::piece_end(classes, text, at), each),
         }
+        Ok(())
     }
-}
-
-/// From the end of each piece to the pieces.
-#[inline]
-fn pieces(
-    text: &[u8],
-    base: usize,
-    piece_end: impl Fn(usize) -> usize,
-    each: &mut impl FnMut(Range<usize>) -> Result<()>,
-) -> Result<()> {
-    let mut at = 0;
-    while at < text.len() {
-        let end = piece_end(at);
-        debug_assert!(end > at, "a piece is never empty");
-        each(base + at..base + end)?;
-        at = end;
-    }
-    Ok(())
 }

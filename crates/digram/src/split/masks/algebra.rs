@@ -104,8 +104,11 @@ pub(super) fn begins<const FAMILY: u8>(block: &impl Block, shape: Shape, carry: 
 
     let number = shape.whole(block.class(NUMBER) & firsts);
     let white = shape.whole(block.class(SPACE) & firsts);
-    let letters = if cased { LETTER | MARK } else { LETTER };
-    let letter = shape.whole(block.class(letters) & firsts);
+    let mut letter = block.class(LETTER);
+    if inner != 0 && (cased || rules.marks) {
+        letter |= block.class(MARK);
+    }
+    let letter = shape.whole(letter & firsts);
     let space = block.special(special::SPACE) & valid;
     let apostrophe = block.special(special::APOSTROPHE) & valid;
     let symbol = valid & !(letter | number | white);
@@ -118,7 +121,7 @@ pub(super) fn begins<const FAMILY: u8>(block: &impl Block, shape: Shape, carry: 
         0
     } else {
         let seeds = breaks & (symbol << 1 | carry.symbol);
-        let may = if cased { breaks | (block.special(special::SLASH) & valid) } else { breaks };
+        let may = if rules.slash { breaks | (block.special(special::SLASH) & valid) } else { breaks };
         flood(seeds, may)
     };
     let symbol = symbol & !tail;
@@ -155,7 +158,11 @@ pub(super) fn begins<const FAMILY: u8>(block: &impl Block, shape: Shape, carry: 
             again &= again - 1;
         }
     }
-    let last_bytes = blank & !(white >> 1);
+    let mut last_bytes = blank & !(white >> 1);
+    if gpt2 && rules.numbers != 0 {
+        // To it the text ends before a number.
+        last_bytes &= !(number >> 1);
+    }
     begins |= if inner == 0 {
         last_bytes
     } else {

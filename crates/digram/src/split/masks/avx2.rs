@@ -21,7 +21,7 @@ pub(super) fn is_available() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// See [`super::next_ends_by`]. The instructions are there.
+/// See [`super::next_ends`]. The instructions are there.
 pub(super) fn next_ends(request: Request, from: usize, ends: &mut Vec<usize>) {
     debug_assert!(is_available());
     // SAFETY: this tier is chosen only where `is_available`.

@@ -22,7 +22,7 @@ pub(super) fn is_available() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// See [`super::next_ends_by`]. Panics where the instructions are missing.
+/// See [`super::next_ends`]. Panics where the instructions are missing.
 pub(super) fn next_ends(request: Request, from: usize, ends: &mut Vec<usize>) {
     debug_assert!(is_available());
     // SAFETY: this tier is chosen only where `is_available`.

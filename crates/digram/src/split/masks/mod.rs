@@ -31,12 +31,17 @@ pub(super) struct Rules {
     /// How many numbers are a piece at most; 0 where any number of them is.
     pub numbers: usize,
     pub contraction: Contraction,
+    /// Whether marks are letters.
+    pub marks: bool,
+    /// Whether slashes may follow symbols, as line breaks do.
+    pub slash: bool,
 }
 
 /// Which characters join which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
-    /// ` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`, contractions first.
+    /// ` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`, contractions first; where there is a most of numbers, they are
+    /// cut out of the text before all that.
     Gpt2,
     /// `[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,n}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, contractions first.
     Cl100k,
@@ -50,7 +55,9 @@ pub(super) enum Contraction {
     None,
     /// As they are written here.
     Plain,
-    /// As under `(?i:...)`.
+    /// And with capitals.
+    AnyCase,
+    /// As under `(?i:...)`: with U+017F too, which folds to `s`.
     Folded,
 }
 
@@ -64,9 +71,23 @@ pub(super) enum Tier {
     Avx512,
 }
 
-static BEST: LazyLock<Tier> = LazyLock::new(|| *Tier::available().last().expect("the portable one"));
-
 impl Tier {
+    /// The best one that this processor has.
+    pub(super) fn best() -> Tier {
+        static BEST: LazyLock<Tier> = LazyLock::new(|| *Tier::available().last().expect("the portable one"));
+        *BEST
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Tier::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx512 => "avx512",
+        }
+    }
+
     /// Those that this processor has, the best one last.
     pub(super) fn available() -> Vec<Tier> {
         let mut tiers = vec![Tier::Portable];
@@ -84,19 +105,9 @@ impl Tier {
 }
 
 /// Appends to `ends` where the next pieces of `text` end, of those from byte `from` on, where a piece begins: some hundreds,
-/// at least one. `text` is UTF-8 and longer than `from`; `piece_end` takes where a piece begins and gives its end.
+/// at least one. `text` is UTF-8 and longer than `from`; `piece_end` takes where a piece begins and gives its end; `tier` is
+/// available.
 pub(super) fn next_ends(
-    rules: Rules,
-    text: &[u8],
-    from: usize,
-    ends: &mut Vec<usize>,
-    piece_end: &dyn Fn(usize) -> usize,
-) {
-    next_ends_by(*BEST, rules, text, from, ends, piece_end);
-}
-
-/// [`next_ends`] with the instructions of a tier that is available.
-pub(super) fn next_ends_by(
     tier: Tier,
     rules: Rules,
     text: &[u8],

@@ -39,8 +39,9 @@ const ELL: u8 = 1 << 2;
 const VR: u8 = 1 << 3;
 const E: u8 = 1 << 4;
 
-/// Of no contractions, of [`Contraction::Plain`](super::Contraction::Plain) and of the others.
-pub(super) const CONTRACTIONS: [Nibbles; 3] = [nibbles(&[]), contractions(&[6], &[7]), contractions(&[4, 6], &[5, 7])];
+/// Of each [`Contraction`](super::Contraction).
+pub(super) const CONTRACTIONS: [Nibbles; 4] =
+    [nibbles(&[]), contractions(&[6], &[7]), contractions(&[4, 6], &[5, 7]), contractions(&[4, 6], &[5, 7])];
 
 const fn contractions(a_to_o: &'static [usize], p_to_z: &'static [usize]) -> Nibbles {
     nibbles(&[

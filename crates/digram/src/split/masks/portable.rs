@@ -8,7 +8,7 @@ use super::tables::Tables;
 use crate::split::unicode::Set;
 use std::mem::MaybeUninit;
 
-/// See [`super::next_ends_by`].
+/// See [`super::next_ends`].
 pub(super) fn next_ends(request: Request, from: usize, ends: &mut Vec<usize>) {
     let contraction = request.rules.contraction as usize;
     let engine = Portable { tables: request.tables, specials: &request.tables.specials[contraction] };

@@ -27,8 +27,8 @@ const FLAT: usize = 0x11_0000 + 3;
 pub(super) struct Tables {
     /// The class of each ASCII character; 0 for [`OTHER`].
     pub classes: [Set; 128],
-    /// What else it is, without contractions, and with those of [`Contraction::Plain`] and [`Contraction::Folded`].
-    pub specials: [[u8; 128]; 3],
+    /// What else it is, for each [`Contraction`].
+    pub specials: [[u8; 128]; 4],
     /// The class of each code point; 0 for [`OTHER`], so that the pages of unassigned planes are never touched.
     pub flat: Box<[Set]>,
     /// By the first two bytes of a longer character, the first of them at the bottom: the number of a block.
@@ -60,27 +60,28 @@ impl Tables {
         }
         let mut classes = [0; 128];
         classes.copy_from_slice(&flat[..128]);
-        let specials = [Contraction::None, Contraction::Plain, Contraction::Folded].map(|contraction| {
-            let mut table = [0; 128];
-            let one = |table: &mut [u8; 128], byte: u8, what: u8| {
-                table[usize::from(byte)] |= what;
-                if contraction == Contraction::Folded {
-                    table[usize::from(byte.to_ascii_uppercase())] |= what;
+        let specials =
+            [Contraction::None, Contraction::Plain, Contraction::AnyCase, Contraction::Folded].map(|contraction| {
+                let mut table = [0; 128];
+                let one = |table: &mut [u8; 128], byte: u8, what: u8| {
+                    table[usize::from(byte)] |= what;
+                    if contraction != Contraction::Plain {
+                        table[usize::from(byte.to_ascii_uppercase())] |= what;
+                    }
+                };
+                table[usize::from(b'\r')] = special::BREAK;
+                table[usize::from(b'\n')] = special::BREAK;
+                table[usize::from(b' ')] = special::SPACE;
+                table[usize::from(b'\'')] = special::APOSTROPHE;
+                table[usize::from(b'/')] = special::SLASH;
+                if contraction != Contraction::None {
+                    b"stmd".iter().for_each(|&byte| one(&mut table, byte, special::ONE));
+                    b"vr".iter().for_each(|&byte| one(&mut table, byte, special::VR));
+                    one(&mut table, b'l', special::ELL);
+                    one(&mut table, b'e', special::E);
                 }
-            };
-            table[usize::from(b'\r')] = special::BREAK;
-            table[usize::from(b'\n')] = special::BREAK;
-            table[usize::from(b' ')] = special::SPACE;
-            table[usize::from(b'\'')] = special::APOSTROPHE;
-            table[usize::from(b'/')] = special::SLASH;
-            if contraction != Contraction::None {
-                b"stmd".iter().for_each(|&byte| one(&mut table, byte, special::ONE));
-                b"vr".iter().for_each(|&byte| one(&mut table, byte, special::VR));
-                one(&mut table, b'l', special::ELL);
-                one(&mut table, b'e', special::E);
-            }
-            table
-        });
+                table
+            });
         let (pairs, blocks) = pairs(&flat);
         Tables { classes, specials, flat, pairs, blocks }
     }
