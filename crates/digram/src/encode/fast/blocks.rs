@@ -102,7 +102,7 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    fn append_by_merging(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
+    pub(super) fn append_by_merging(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
         let from = out.len();
         self.vocabulary.append_symbols(piece, offset, out)?;
         merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)
