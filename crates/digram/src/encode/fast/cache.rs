@@ -4,9 +4,9 @@
 //! up to four ids, so a hit compares two words and copies four ids without asking how many they are. More ids than four
 //! stand apart.
 //!
-//! A piece has two lines that it may stand in: mostly it is in the first, which was asked for ahead; the second keeps
-//! pieces that fall together from driving each other out. A table that is half full is doubled; at its largest, new pieces
-//! take the place of old ones.
+//! A piece has two lines that it may stand in, next to each other: mostly it is in the first; the second keeps pieces that
+//! fall together from driving each other out. Both are asked for ahead. (A second line anywhere in the table keeps more, but
+//! was waited for each time.) A table that is half full is doubled; at its largest, new pieces take the place of old ones.
 
 use super::pages::{Table, Zero};
 
@@ -16,9 +16,9 @@ pub(super) const LONGEST: usize = 15;
 /// Ids within an entry.
 pub(super) const FEW: usize = 4;
 
-/// Lines at first, and at most: 64 kB, and 8 MB.
+/// Lines at first, and at most: 64 kB, and 16 MB.
 const FEWEST_LINES: usize = 1 << 10;
-const MOST_LINES: usize = 1 << 17;
+const MOST_LINES: usize = 1 << 18;
 
 /// Ids of entries with more than four, at most: 1 MB.
 const MOST_MANY: usize = 1 << 18;
@@ -143,19 +143,31 @@ impl Cache {
         Self { shift: 64 - lines.len().trailing_zeros(), lines, used: 0, next: 0, many: Vec::new() }
     }
 
-    /// The line of a key; the processor is told to fetch it.
+    /// The first line of a key.
+    #[inline]
+    fn line_of(&self, key: Key) -> usize {
+        (key.hash() >> self.shift) as usize
+    }
+
+    /// The first line of a key; the processor is told to fetch it and the second.
     #[inline]
     pub(super) fn line(&self, key: Key) -> usize {
-        let line = (key.hash() >> self.shift) as usize;
+        let line = self.line_of(key);
         prefetch(&self.lines[line]);
+        prefetch(&self.lines[line ^ 1]);
         line
     }
 
-    /// The ids of a piece whose line is known, if it has an entry there. A line that was known before others came in may be
-    /// another one by now.
+    /// The ids of a piece whose first line is known, if it has an entry there. A line that was known before others came in
+    /// may be another one by now.
     #[inline]
     pub(super) fn get_at(&self, line: usize, key: Key) -> Option<Hit<'_>> {
-        let entry = self.lines.get(line)?.find(key)?;
+        let first = self.lines.get(line)?;
+        let entry = match first.find(key) {
+            // Only what found its first line full is in the second.
+            None if first.is_full() => self.lines[line ^ 1].find(key)?,
+            found => found?,
+        };
         let count = entry.high >> 60;
         Some(match count {
             MANY => Hit::Many(&self.many[entry.ids[0] as usize..][..entry.ids[1] as usize]),
@@ -166,19 +178,7 @@ impl Cache {
     /// The ids of a piece, if it has an entry.
     #[inline]
     pub(super) fn get(&self, key: Key) -> Option<Hit<'_>> {
-        let [first, second] = self.lines_of(key);
-        let found = self.get_at(first, key);
-        // Only what found its first line full is in the second.
-        if found.is_none() && self.lines[first].is_full() { self.get_at(second, key) } else { found }
-    }
-
-    /// The two lines that a piece may stand in.
-    #[inline]
-    fn lines_of(&self, key: Key) -> [usize; 2] {
-        let hash = key.hash();
-        let first = (hash >> self.shift) as usize;
-        // Another line whatever the lowest bits are: they are set to odd.
-        [first, first ^ (hash as usize | 1) & (self.lines.len() - 1)]
+        self.get_at(self.line_of(key), key)
     }
 
     /// Keeps the ids of a piece that has no entry.
@@ -202,15 +202,15 @@ impl Cache {
     }
 
     fn put(&mut self, entry: Entry) {
-        let [first, second] = self.lines_of(Key { low: entry.low, high: entry.high << 4 >> 4 });
-        for line in [first, second] {
+        let line = self.line_of(Key { low: entry.low, high: entry.high << 4 >> 4 });
+        for line in [line, line ^ 1] {
             if let Some(free) = self.lines[line].0.iter_mut().find(|entry| entry.high == 0) {
                 *free = entry;
                 self.used += 1;
                 return;
             }
         }
-        self.lines[if self.next & 2 == 0 { first } else { second }].0[self.next & 1] = entry;
+        self.lines[line ^ self.next >> 1 & 1].0[self.next & 1] = entry;
         self.next = self.next.wrapping_add(1);
     }
 
