@@ -14,8 +14,8 @@ use super::translate;
 use super::tree::{Pattern, Tree};
 use std::collections::HashSet;
 
-/// More pairs of lists are given up: the patterns in use lead to some hundreds.
-const MAX_PAIRS: usize = 1 << 14;
+/// A comparison that looks at more nodes is given up, after a tenth of a second or so: the patterns in use take a tenth of that.
+const MAX_VISITS: usize = 1 << 23;
 
 /// A pattern that can be compared: it looks at one character beside a place at most.
 pub(in super::super) struct Meaning {
@@ -107,7 +107,7 @@ fn alike(one: &Program, other: &Program, classes: u8) -> bool {
                 continue;
             }
             let pair = (next, other_next, if looks_far { near } else { EDGE }, differ);
-            if known.len() == MAX_PAIRS {
+            if step.visits + other_step.visits > MAX_VISITS {
                 return false;
             }
             if known.insert(pair.clone()) {
@@ -123,20 +123,24 @@ struct Step<'p> {
     nodes: &'p [Node],
     stack: Vec<Id>,
     seen: Vec<bool>,
+    /// Nodes looked at so far.
+    visits: usize,
 }
 
 impl<'p> Step<'p> {
     fn new(program: &'p Program) -> Self {
-        Self { nodes: &program.nodes, stack: Vec::new(), seen: vec![false; program.nodes.len()] }
+        Self { nodes: &program.nodes, stack: Vec::new(), seen: vec![false; program.nodes.len()], visits: 0 }
     }
 
     /// Puts into `next` where the threads are behind the character `near`, and says whether one accepts before it; `far` is
     /// the character before, and both may be `EDGE`.
     fn run(&mut self, threads: &[Id], far: u8, near: u8, next: &mut Vec<Id>) -> bool {
         self.seen.fill(false);
+        self.visits += self.seen.len() / 16;
         self.stack.clear();
         self.stack.extend(threads.iter().rev());
         while let Some(id) = self.stack.pop() {
+            self.visits += 1;
             if std::mem::replace(&mut self.seen[usize::from(id)], true) {
                 continue;
             }
