@@ -76,8 +76,8 @@ class Cutting:
         in two; its first half is then ordinary text.
 
         Exact for the splits that have a scanner (docs/splits.md), and without one. With another pattern, and where the
-        vocabulary changes the text (Llama 2, Gemma), a longer text may fit only where those up to a longest token longer
-        do not.
+        vocabulary changes the text (Llama 2, Gemma), a longer text may fit only where those up to a longest token
+        longer do not.
 
         Errors are those of `encode`, for as much of the text as was looked at; ValueError for a negative number, or one
         below the number of ids that are put around every text.
