@@ -75,8 +75,9 @@ class Cutting:
         are counted. Of bytes, those outside any well-formed character may be cut anywhere. A special token may be cut
         in two; its first half is then ordinary text.
 
-        Exact for the named splits, Qwen's, and without one. With a pattern of your own, and where the vocabulary
-        changes the text (Llama 2, Gemma), a longer text may fit only where those up to a longest token longer do not.
+        Exact for the splits that have a scanner (docs/splits.md), and without one. With another pattern, and where the
+        vocabulary changes the text (Llama 2, Gemma), a longer text may fit only where those up to a longest token
+        longer do not.
 
         Errors are those of `encode`, for as much of the text as was looked at; ValueError for a negative number, or one
         below the number of ids that are put around every text.

@@ -91,9 +91,10 @@ class StreamEncoder:
     """Text to ids, part by part; made by `Tokenizer.stream_encoder`.
 
     Parts are all str or all bytes, cut anywhere: within a word, a special token, a pair of surrogates, a character's
-    bytes. With a named split, or Qwen's, ids come as far as a place where it always begins a new piece, as most words
-    are. With a split of your own, with none, and where the vocabulary changes the text (Llama 2 writes U+2581 for
-    spaces), all of them come with `flush`, and all the text is held till then; but NFC alone (Qwen 3) holds nothing up.
+    bytes. With a split that has a scanner (docs/splits.md), ids come as far as a place where it always begins a new
+    piece, as most words are. With another split, with none, and where the vocabulary changes the text (Llama 2 writes
+    U+2581 for spaces), all of them come with `flush`, and all the text is held till then; but NFC alone (Qwen 3) holds
+    nothing up.
     """
 
     def __init__(

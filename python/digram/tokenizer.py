@@ -212,8 +212,9 @@ class Tokenizer(Cutting):
     ) -> StreamEncoder:
         """An encoder of text that comes in parts, with `feed`, `flush`, `run`, `run_async`; see `digram.streaming`.
 
-        With the named splits, and Qwen's, ids come as soon as no later text can change them. Where the split is another
-        one, or the vocabulary changes the text (Llama 2; but not NFC alone), all of them come at the end.
+        With the splits that have a scanner (docs/splits.md: those with a name, Qwen's, DeepSeek V3's, tekken's ...) ids
+        come as soon as no later text can change them. Where the split is another one, or the vocabulary changes the
+        text (Llama 2; but not NFC alone), all of them come at the end.
         """
         from digram.streaming import StreamEncoder
 

@@ -1,7 +1,8 @@
 //! What a step of a split, or a replacement, looks for.
 
+use super::families::{self, Known};
 use super::general::{Dialect, General};
-use super::{CL100K, SCANNED, Scanner};
+use super::scanner::Scanner;
 use crate::{Error, Result};
 use memchr::memmem::Finder;
 use std::ops::Range;
@@ -12,24 +13,27 @@ const BETWEEN_STOPS: usize = 1 << 16;
 
 /// Something to be found in a text. Cloning is cheap.
 #[derive(Clone, Debug)]
-pub struct Find(Kind);
+pub struct Find {
+    kind: Kind,
+    known: Option<Known>,
+}
 
 #[derive(Clone, Debug)]
 enum Kind {
     Regex(Arc<General>),
-    Scanner(Scanner, &'static str),
+    Scanner(Scanner),
     Text(Arc<Finder<'static>>),
 }
 
 impl Find {
     /// A regular expression with the meaning that Oniguruma gives it. [`Error::Pattern`] says where it does not compile.
     pub fn regex(pattern: &str) -> Result<Self> {
-        // Of the patterns that have a scanner one means something else there, for its `{1,3}+`.
-        let scanned = SCANNED.iter().find(|(known, _)| *known == pattern && pattern != CL100K);
-        Ok(Self(match scanned {
-            Some(&(known, scanner)) => Kind::Scanner(scanner, known),
-            None => Kind::Regex(Arc::new(General::in_dialect(pattern, Dialect::Oniguruma)?)),
-        }))
+        let known = families::of_pattern(pattern, Dialect::Oniguruma);
+        let kind = match known {
+            Some(Known::Scanner(scanner)) => Kind::Scanner(scanner),
+            _ => Kind::Regex(Arc::new(General::in_dialect(pattern, Dialect::Oniguruma)?)),
+        };
+        Ok(Self { kind, known })
     }
 
     /// A string, as it stands. [`Error::Argument`] where it is empty.
@@ -37,12 +41,13 @@ impl Find {
         if text.is_empty() {
             return Err(Error::Argument("the empty string stands everywhere, so it cannot be searched for".into()));
         }
-        Ok(Self(Kind::Text(Arc::new(Finder::new(text).into_owned()))))
+        let kind = Kind::Text(Arc::new(Finder::new(text).into_owned()));
+        Ok(Self { kind, known: None })
     }
 
     /// Each number: a character of class `\p{N}`.
     pub fn numbers() -> Self {
-        Self::class(r"\p{N}")
+        Self { known: Some(Known::Numbers(1)), ..Self::class(r"\p{N}") }
     }
 
     /// Each punctuation character: class `\p{P}`, and the ASCII symbols.
@@ -61,14 +66,13 @@ impl Find {
     }
 
     fn class(pattern: &str) -> Self {
-        Self(Kind::Regex(Arc::new(General::new(pattern).expect("a pattern of our own"))))
+        let kind = Kind::Regex(Arc::new(General::new(pattern).expect("a pattern of our own")));
+        Self { kind, known: None }
     }
 
-    pub(super) fn scanner(&self) -> Option<(Scanner, &'static str)> {
-        match self.0 {
-            Kind::Scanner(scanner, pattern) => Some((scanner, pattern)),
-            _ => None,
-        }
+    /// What it is known to be, as `families` says.
+    pub(super) fn known(&self) -> Option<Known> {
+        self.known
     }
 
     /// Whether this string is looked for.
@@ -78,12 +82,12 @@ impl Find {
 
     /// As `Splitter::quick_bytes`.
     pub(super) fn quick_bytes(&self) -> usize {
-        if let Kind::Regex(general) = &self.0 { general.quick_bytes() } else { usize::MAX }
+        if let Kind::Regex(general) = &self.kind { general.quick_bytes() } else { usize::MAX }
     }
 
     /// Whether it may take more than linear time.
     pub(super) fn may_be_slow(&self) -> bool {
-        matches!(&self.0, Kind::Regex(general) if !general.is_linear())
+        matches!(&self.kind, Kind::Regex(general) if !general.is_linear())
     }
 
     /// Calls `each` with every match in a text that begins at byte `base` of its document, in order and without overlap;
@@ -99,9 +103,9 @@ impl Find {
         stop: &dyn Fn() -> bool,
         each: &mut dyn FnMut(Range<usize>) -> Result<()>,
     ) -> Result<()> {
-        match &self.0 {
+        match &self.kind {
             Kind::Regex(general) => general.for_each_match(text, base, stop, each),
-            Kind::Scanner(scanner, _) => scanner.scan(text.as_bytes(), 0, &mut |found| each(found)),
+            Kind::Scanner(scanner) => scanner.scan(text.as_bytes(), 0, &mut |found| each(found)),
             Kind::Text(finder) => {
                 let length = finder.needle().len();
                 finder.find_iter(text.as_bytes()).enumerate().try_for_each(|(number, at)| {

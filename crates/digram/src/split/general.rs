@@ -65,6 +65,12 @@ impl General {
         Ok(General { pattern: pattern.to_string(), engine })
     }
 
+    /// The automata, where they run it.
+    #[cfg(test)]
+    pub(super) fn linear(&self) -> Option<&Linear> {
+        if let Engine::Linear(linear) = &self.engine { Some(linear) } else { None }
+    }
+
     pub(super) fn pattern(&self) -> &str {
         &self.pattern
     }

@@ -1,7 +1,7 @@
 //! Text to pieces: a split pattern cuts each document, and merges never cross a piece.
 //!
-//! Patterns of known families are recognised by their exact text and served by hand-written scanners, whose time is
-//! linear in the text whatever it holds. Any other pattern that is regular apart from look-around runs on automata, in
+//! Patterns of known families are recognised by what they mean (`families`) and served by hand-written scanners, whose time
+//! is linear in the text whatever it holds. Any other pattern that is regular apart from look-around runs on automata, in
 //! linear time too (`linear`); what is left (back-references, `\G` and the like) goes to a regex engine that backtracks,
 //! kept within limits. In all cases the pieces, joined, are the document: text that no alternative matches becomes pieces
 //! of its own, and so do bytes that are not UTF-8.
@@ -10,6 +10,7 @@ mod backtracking;
 mod cl100k;
 mod cuts;
 mod deepseek;
+mod families;
 mod find;
 mod general;
 mod gpt2;
@@ -32,8 +33,9 @@ pub use patterns::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, QW
 
 use crate::Result;
 use crate::align::Origin;
-use general::General;
-use scanner::{Cl100k, Gpt2, O200k, Scanner};
+use families::Known;
+use general::{Dialect, General};
+use scanner::Scanner;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -46,20 +48,10 @@ pub struct Splitter {
 #[derive(Clone, Debug)]
 enum Engine {
     None,
-    Scanner(Scanner, &'static str),
+    Scanner(Scanner, Option<Arc<str>>),
     General(Arc<General>),
     Steps(Arc<[Step]>),
 }
-
-/// The patterns that have a scanner, by exact text.
-const SCANNED: [(&str, Scanner); 6] = [
-    (GPT2, Scanner::Gpt2(Gpt2::GPT2)),
-    (GPT2_TIKTOKEN, Scanner::Gpt2(Gpt2::GPT2)),
-    (CL100K, Scanner::Cl100k(Cl100k::CL100K)),
-    (CL100K_CLASSIC, Scanner::Cl100k(Cl100k::CLASSIC)),
-    (QWEN2, Scanner::Cl100k(Cl100k::QWEN2)),
-    (O200K, Scanner::O200k(O200k::O200K)),
-];
 
 impl Splitter {
     /// No pattern: a document is one piece.
@@ -70,26 +62,25 @@ impl Splitter {
     /// Cuts by `pattern`, any regular expression with Unicode classes, look-around, possessive quantifiers and
     /// back-references. [`Error::Pattern`](crate::Error::Pattern) says where it does not compile.
     pub fn new(pattern: &str) -> Result<Self> {
-        let engine = match SCANNED.iter().find(|(known, _)| *known == pattern) {
-            Some(&(known, scanner)) => Engine::Scanner(scanner, known),
-            None => Engine::General(Arc::new(General::new(pattern)?)),
+        let engine = match families::of_pattern(pattern, Dialect::Rust) {
+            Some(Known::Scanner(scanner)) => Engine::Scanner(scanner, Some(pattern.into())),
+            _ => Engine::General(Arc::new(General::new(pattern)?)),
         };
         Ok(Splitter { engine })
     }
 
+    /// Cuts by a scanner, with no pattern.
+    #[cfg(test)]
+    fn of_scanner(scanner: Scanner) -> Self {
+        Splitter { engine: Engine::Scanner(scanner, None) }
+    }
+
     /// Cuts by a sequence of steps, each of which cuts the pieces of the one before.
     pub fn of_steps(steps: Vec<Step>) -> Self {
-        let engine = match &steps[..] {
-            [] => Engine::None,
-            // A step that only isolates the matches of a known pattern, which leave no gap, is its scanner.
-            [Step::Cut { find, behaviour: Behaviour::Isolated, .. }]
-            | [Step::Cut { find, behaviour: Behaviour::Removed, invert: true }]
-                if find.scanner().is_some() =>
-            {
-                let (scanner, pattern) = find.scanner().expect("just looked");
-                Engine::Scanner(scanner, pattern)
-            }
-            _ => Engine::Steps(steps.into()),
+        let engine = match families::of_steps(&steps) {
+            Some(scanner) => Engine::Scanner(scanner, None),
+            None if steps.is_empty() => Engine::None,
+            None => Engine::Steps(steps.into()),
         };
         Splitter { engine }
     }
@@ -174,7 +165,7 @@ impl Splitter {
     pub fn pattern(&self) -> Option<&str> {
         match &self.engine {
             Engine::None | Engine::Steps(_) => None,
-            Engine::Scanner(_, pattern) => Some(pattern),
+            Engine::Scanner(_, pattern) => pattern.as_deref(),
             Engine::General(general) => Some(general.pattern()),
         }
     }

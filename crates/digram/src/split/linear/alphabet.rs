@@ -22,17 +22,18 @@ impl Mask {
     }
 }
 
-/// Every code point in a class: two are in the same one if no set tells them apart.
-pub(super) struct Alphabet {
-    pub table: Classes,
+/// The characters in as few classes as may be: two are in the same one if no set tells them apart.
+pub(super) struct Partition {
     /// The number of classes, `EDGE` included.
     pub classes: usize,
     /// The classes of each set.
     pub masks: Vec<Mask>,
+    /// The code points in order, as ranges: where each ends, and its class.
+    pub ranges: Vec<(u32, u8)>,
 }
 
-impl Alphabet {
-    /// The alphabet of some sets; `None` where they tell more than 254 classes apart.
+impl Partition {
+    /// What some sets tell apart; `None` where that is more than 254 classes.
     pub(super) fn new(sets: &[ClassUnicode]) -> Option<Self> {
         // Where a set begins or ends, in order.
         let mut borders: Vec<(u32, usize)> = Vec::new();
@@ -43,7 +44,7 @@ impl Alphabet {
             }
         }
         borders.sort_unstable();
-        let mut flat = vec![0_u8; 0x11_0000];
+        let mut ranges = Vec::new();
         let mut kinds: Vec<Vec<bool>> = Vec::new();
         let mut inside = vec![false; sets.len()];
         let (mut from, mut rest) = (0, &borders[..]);
@@ -59,7 +60,7 @@ impl Alphabet {
                 kinds.push(inside.clone());
                 kinds.len() - 1
             });
-            flat[from as usize..end as usize].fill(u8::try_from(kind + 1).ok().filter(|&class| class < u8::MAX)?);
+            ranges.push((end, u8::try_from(kind + 1).ok().filter(|&class| class < u8::MAX)?));
             from = end;
         }
         let mask = |number: usize| {
@@ -67,6 +68,31 @@ impl Alphabet {
             classes.fold(Mask([0; 4]), |mask, (class, _)| mask.with(class as u8 + 1))
         };
         let masks = (0..sets.len()).map(mask).collect();
-        Some(Self { table: Classes::of_flat(&flat), classes: kinds.len() + 1, masks })
+        Some(Self { classes: kinds.len() + 1, masks, ranges })
+    }
+
+    /// The class of a character, found by bisection.
+    pub(super) fn of(&self, character: char) -> u8 {
+        self.ranges[self.ranges.partition_point(|&(end, _)| end <= character.into())].1
+    }
+}
+
+/// The classes of a partition, and a table of every code point's.
+pub(super) struct Alphabet {
+    pub table: Classes,
+    pub partition: Partition,
+}
+
+impl Alphabet {
+    /// The alphabet of some sets; `None` where they tell more than 254 classes apart.
+    pub(super) fn new(sets: &[ClassUnicode]) -> Option<Self> {
+        let partition = Partition::new(sets)?;
+        let mut flat = vec![0_u8; 0x11_0000];
+        let mut from = 0;
+        for &(end, class) in &partition.ranges {
+            flat[from..end as usize].fill(class);
+            from = end as usize;
+        }
+        Some(Self { table: Classes::of_flat(&flat), partition })
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `tree` | a pattern as a tree |
 //! | `translate` | from the general engine's syntax tree |
+//! | `meaning` | whether two patterns match alike |
 //! | `alphabet` | the characters that a pattern tells apart, as classes |
 //! | `program` | from a tree to nodes |
 //! | `automaton` | the states of a text and the ways of a match, made as they are needed |
@@ -18,6 +19,7 @@
 mod alphabet;
 mod automaton;
 mod matcher;
+mod meaning;
 mod program;
 #[cfg(test)]
 mod tests;
@@ -25,6 +27,7 @@ mod translate;
 mod tree;
 
 pub(super) use matcher::Matcher;
+pub(super) use meaning::Meaning;
 
 use super::general::Dialect;
 use alphabet::Alphabet;
@@ -52,10 +55,10 @@ impl Linear {
     pub(super) fn new(pattern: &str, dialect: Dialect) -> Option<Self> {
         let pattern = translate::pattern(pattern, dialect)?;
         let alphabet = Alphabet::new(&pattern.sets)?;
-        let (program, behinds) = Program::of_pattern(&pattern.tree, &alphabet)?;
+        let (program, behinds) = Program::of_pattern(&pattern.tree, &alphabet.partition)?;
         let behinds = match &behinds[..] {
             [] => None,
-            behinds => Some(Program::of_behinds(behinds, &alphabet)?),
+            behinds => Some(Program::of_behinds(behinds, &alphabet.partition)?),
         };
         Some(Self { alphabet, program, behinds, spare: Mutex::default() })
     }

@@ -3,7 +3,7 @@
 //! A program runs away from the place in one direction: to the right for the pattern itself, to the left for what stands
 //! behind. The character that it takes next is *near*, the one on the other side of the place *far*.
 
-use super::alphabet::{Alphabet, EDGE, Mask};
+use super::alphabet::{EDGE, Mask, Partition};
 use super::tree::{Set, Side, Tree};
 
 /// More nodes are too many: a step that was not made before takes time in proportion.
@@ -67,7 +67,7 @@ pub(super) struct Program {
 impl Program {
     /// The program of a pattern, and those look-behinds that it asks for; `None` where it would be too large, or a
     /// look-behind looks ahead.
-    pub(super) fn of_pattern(tree: &Tree, alphabet: &Alphabet) -> Option<(Self, Vec<Tree>)> {
+    pub(super) fn of_pattern(tree: &Tree, alphabet: &Partition) -> Option<(Self, Vec<Tree>)> {
         let mut builder = Builder::new(alphabet, Side::After);
         let root = builder.root(tree)?;
         let behinds = std::mem::take(&mut builder.behinds);
@@ -75,7 +75,7 @@ impl Program {
     }
 
     /// The program of some look-behinds, which runs to the left.
-    pub(super) fn of_behinds(bodies: &[Tree], alphabet: &Alphabet) -> Option<Self> {
+    pub(super) fn of_behinds(bodies: &[Tree], alphabet: &Partition) -> Option<Self> {
         let mut builder = Builder::new(alphabet, Side::Before);
         let roots = bodies.iter().map(|body| builder.root(body)).collect::<Option<_>>()?;
         builder.finish(roots, 0)
@@ -88,7 +88,7 @@ impl Program {
 }
 
 struct Builder<'a> {
-    alphabet: &'a Alphabet,
+    alphabet: &'a Partition,
     /// The side on which characters are taken.
     side: Side,
     nodes: Vec<Node>,
@@ -98,7 +98,7 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(alphabet: &'a Alphabet, side: Side) -> Self {
+    fn new(alphabet: &'a Partition, side: Side) -> Self {
         let current = Group { nodes: Vec::new(), loops: false };
         Self { alphabet, side, nodes: Vec::new(), groups: Vec::new(), current, behinds: Vec::new() }
     }

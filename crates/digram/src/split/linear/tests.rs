@@ -2,8 +2,8 @@
 
 use super::super::general::{Dialect, General};
 use super::super::patterns::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, O200K};
-use super::translate;
 use super::tree::{Side, Tree};
+use super::{Matcher, Meaning, translate};
 use crate::{Error, Result};
 use proptest::prelude::*;
 use std::ops::Range;
@@ -233,6 +233,35 @@ proptest! {
         dialect in dialect(),
     ) {
         as_by_backtracking(pattern, dialect, &texts)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn patterns_with_one_meaning_match_alike(
+        (plain, guarded) in random_pattern(),
+        other in random_pattern(),
+        texts in prop::collection::vec(critical(), 6),
+        dialect in dialect(),
+    ) {
+        let Some(meaning) = Meaning::new(&plain, dialect) else {
+            return Ok(());
+        };
+        if dialect == Dialect::Rust {
+            // Groups around what is repeated change nothing.
+            prop_assert!(meaning.is(&plain) && meaning.is(&guarded), "{plain} {guarded}");
+        }
+        let general = General::in_dialect(&plain, dialect).unwrap();
+        for text in &texts {
+            let first = Matcher::new(general.linear().unwrap(), text, &|| false).next(0)?;
+            let takes = first.filter(|found| found.start == 0).map_or(0, |found| text[found].chars().count());
+            prop_assert_eq!(meaning.takes(text), takes, "{} on {:?}", plain, text);
+        }
+        if meaning.is(&other.0) {
+            same(&General::new(&other.0).unwrap(), &general, &texts)?;
+        }
     }
 }
 

@@ -13,6 +13,11 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
 /// What the pattern means, if the automata can run it.
 pub(super) fn pattern(pattern: &str, dialect: Dialect) -> Option<Pattern> {
+    pattern_with(pattern, dialect, Vec::new())
+}
+
+/// As [`pattern`]; the sets that it names come after those given, and are found among them.
+pub(super) fn pattern_with(pattern: &str, dialect: Dialect, sets: Vec<ClassUnicode>) -> Option<Pattern> {
     let tree = match dialect {
         Dialect::Rust => Expr::parse_tree_with_flags(pattern, FLAG_UNICODE),
         Dialect::Oniguruma => Expr::parse_tree_with_flags(
@@ -20,7 +25,7 @@ pub(super) fn pattern(pattern: &str, dialect: Dialect) -> Option<Pattern> {
             FLAG_UNICODE | FLAG_MULTI | FLAG_ONIGURUMA_MODE,
         ),
     };
-    let mut translator = Translator { sets: Vec::new(), looking: false };
+    let mut translator = Translator { sets, looking: false };
     let tree = translator.tree(&tree.ok()?.expr, true)?;
     Some(Pattern { tree, sets: translator.sets })
 }
