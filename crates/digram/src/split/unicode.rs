@@ -33,8 +33,14 @@ pub(super) const HAN: Set = 1 << 7;
 pub(super) const WORD: Set = 1 << 0;
 /// Likewise: `[\p{P}\p{S}]`
 pub(super) const PUNCTUATION: Set = 1 << 1;
-/// Likewise, before all others: Chinese characters and kana, as the pattern has them.
-pub(super) const CJK: Set = 1 << 2;
+/// Likewise: of Chinese characters and kana, as the pattern has them, those of `[\p{L}\p{M}]`.
+pub(super) const CJK_WORD: Set = 1 << 2;
+/// Those of `[\p{P}\p{S}]`: two or three marks of kana.
+pub(super) const CJK_PUNCTUATION: Set = 1 << 3;
+/// And the rest, which is unassigned.
+pub(super) const CJK_OTHER: Set = 1 << 7;
+/// All of them.
+pub(super) const CJK: Set = CJK_WORD | CJK_PUNCTUATION | CJK_OTHER;
 
 /// A block of the table covers this many code points.
 const BLOCK: usize = 1 << 8;
@@ -77,7 +83,7 @@ pub(super) fn han_classes() -> &'static Classes {
     &CLASSES
 }
 
-/// The classes of `deepseek`: `WORD`, `PUNCTUATION`, `CJK`, `NUMBER`, `SPACE` and `OTHER`.
+/// The classes of `deepseek`: `WORD`, `PUNCTUATION`, those of `CJK`, `NUMBER`, `SPACE` and `OTHER`.
 pub(super) fn deepseek_classes() -> &'static Classes {
     static CLASSES: LazyLock<Classes> = LazyLock::new(|| {
         Classes::of_sets(&[
@@ -85,7 +91,9 @@ pub(super) fn deepseek_classes() -> &'static Classes {
             (r"[\p{P}\p{S}]", PUNCTUATION),
             (r"\p{N}", NUMBER),
             (r"\s", SPACE),
-            (r"[\u{4E00}-\u{9FA5}\u{3040}-\u{30FF}]", CJK),
+            (r"[\u{4E00}-\u{9FA5}\u{3040}-\u{30FF}]", CJK_OTHER),
+            (r"[[\u{4E00}-\u{9FA5}\u{3040}-\u{30FF}]&&[\p{L}\p{M}]]", CJK_WORD),
+            (r"[[\u{4E00}-\u{9FA5}\u{3040}-\u{30FF}]&&[\p{P}\p{S}]]", CJK_PUNCTUATION),
         ])
     });
     &CLASSES
