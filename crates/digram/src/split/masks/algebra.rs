@@ -3,9 +3,9 @@
 //! In all masks bit `i` stands for byte `i` of the block, and a character of several bytes has all its bits in the mask of
 //! its class. So `mask << 1` is "the character before is one of these", at the first byte of a character.
 
-use crate::split::unicode::{HAN, LETTER, LOWER, MARK, NUMBER, OTHER, SPACE, Set, UPPER};
 use super::tables::{self, special};
 use super::{Contraction, Family, Rules};
+use crate::split::unicode::{HAN, LETTER, LOWER, MARK, NUMBER, OTHER, SPACE, Set, UPPER};
 
 /// A block of 64 bytes, or of what is left of a text.
 pub(super) trait Block: Copy {

@@ -6,6 +6,7 @@ use super::{Classification, Tier, nibbles, tables};
 use crate::split::scanner::{Cl100k, Contractions, Gpt2, Gpt2Numbers, O200k, Scanner};
 use crate::split::unicode::{LOWER, NUMBER, OTHER, SPACE, UPPER};
 use proptest::prelude::*;
+use std::sync::LazyLock;
 
 /// Members of every family, in wide use or with parameters of their own.
 const SCANNERS: [Scanner; 14] = [
@@ -25,6 +26,9 @@ const SCANNERS: [Scanner; 14] = [
     Scanner::DeepSeek,
 ];
 
+/// Those that this processor has.
+static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(Tier::available);
+
 /// The ends of all pieces of a text, as `next` appends some of them.
 fn all_ends(text: &[u8], mut next: impl FnMut(usize, &mut Vec<usize>)) -> Vec<usize> {
     let mut ends = Vec::new();
@@ -43,7 +47,7 @@ fn check(text: &str) {
     for scanner in SCANNERS {
         let classes = scanner.classes();
         let expected = all_ends(&bytes, |from, ends| ends.push(scanner.piece_end(classes, &bytes, from)));
-        for tier in Tier::available() {
+        for &tier in TIERS.iter() {
             let ends = all_ends(&bytes, |from, ends| scanner.next_ends_by(tier, &bytes, from, ends));
             assert_eq!(ends, expected, "{text:?} by {scanner:?} and {tier:?}");
         }
@@ -258,7 +262,7 @@ fn any_bytes_stay_inside() {
             .map(|_| if random() % 2 == 0 { 0x80 | random() as u8 } else { random() as u8 })
             .collect();
         for scanner in SCANNERS {
-            for tier in Tier::available() {
+            for &tier in TIERS.iter() {
                 // It may panic, as it may with any mistake.
                 let _ = std::panic::catch_unwind(|| {
                     let mut ends = Vec::new();
