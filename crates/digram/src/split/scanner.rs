@@ -175,6 +175,7 @@ impl Scanner {
             },
             marks: false,
             slash: false,
+            han: false,
         };
         match self {
             Scanner::Gpt2(Gpt2 { contractions, numbers: Gpt2Numbers::Run }) => {
@@ -186,10 +187,11 @@ impl Scanner {
             Scanner::Cl100k(Cl100k { contractions, numbers, space: _, marks }) => {
                 Some(Rules { marks, ..rules(Family::Cl100k, numbers, contractions) })
             }
-            Scanner::O200k(O200k { contractions, numbers, slash, han: false }) => {
-                Some(Rules { slash, ..rules(Family::O200k, numbers, contractions) })
+            Scanner::O200k(O200k { contractions, numbers, slash, han }) => {
+                Some(Rules { slash, han, ..rules(Family::O200k, numbers, contractions) })
             }
-            Scanner::Gpt2(_) | Scanner::O200k(_) | Scanner::DeepSeek => None,
+            Scanner::DeepSeek => Some(rules(Family::DeepSeek, 3, Contractions::None)),
+            Scanner::Gpt2(_) => None,
         }
     }
 

@@ -3,9 +3,9 @@
 //! In all masks bit `i` stands for byte `i` of the block, and a character of several bytes has all its bits in the mask of
 //! its class. So `mask << 1` is "the character before is one of these", at the first byte of a character.
 
-use super::super::unicode::{LETTER, LOWER, MARK, NUMBER, SPACE, Set, UPPER};
-use super::tables::special;
+use super::tables::{self, special};
 use super::{Contraction, Family, Rules};
+use crate::split::unicode::{HAN, LETTER, LOWER, MARK, NUMBER, OTHER, SPACE, Set, UPPER};
 
 /// A block of 64 bytes, or of what is left of a text.
 pub(super) trait Block: Copy {
@@ -22,6 +22,8 @@ pub(super) trait Block: Copy {
 pub(super) struct Shape {
     /// The bytes of the whole characters of the block: its first ones, at least one.
     pub valid: u64,
+    /// Those of them that are no ASCII characters.
+    pub high: u64,
     /// Those of them that do not begin a character.
     pub inner: u64,
     /// Whether the text ends with these bytes.
@@ -29,23 +31,30 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The first `len` bytes of a block that begins at byte `at` of `text`; `inner` are the bytes 0x80 to 0xBF.
+    /// The shape of the block that begins at byte `at` of `text`; `high` are its bytes from 0x80 on, `inner` those up to 0xBF.
     #[inline(always)]
-    pub fn new(text: &[u8], at: usize, inner: u64) -> Self {
+    pub fn new(text: &[u8], at: usize, high: u64, inner: u64) -> Self {
         let left = text.len() - at;
-        if left < 64 {
-            let valid = (1 << left) - 1;
-            return Shape { valid, inner: inner & valid, last: true };
-        }
-        // A character that goes on behind the block is left to the next one.
-        let cut = left > 64 && (text[at + 64] as i8) < -64;
-        let valid = if cut { (1 << (63 - (!inner).leading_zeros())) - 1 } else { !0 };
-        Shape { valid, inner: inner & valid, last: left == 64 }
+        let valid = if left < 64 {
+            (1 << left) - 1
+        } else if left > 64 && (text[at + 64] as i8) < -64 {
+            // A character that goes on behind the block is left to the next one.
+            (1 << (63 - (!inner).leading_zeros())) - 1
+        } else {
+            !0
+        };
+        Shape { valid, high: high & valid, inner: inner & valid, last: left <= 64 }
+    }
+
+    /// How many bytes the whole characters have.
+    #[inline(always)]
+    pub fn len(self) -> u32 {
+        64 - self.valid.leading_zeros()
     }
 
     /// The first bytes of its characters.
     #[inline(always)]
-    fn firsts(self) -> u64 {
+    pub fn firsts(self) -> u64 {
         self.valid & !self.inner
     }
 
@@ -74,6 +83,16 @@ pub(super) struct Carry {
     pub lower: u64,
     /// Of a word by case without a lower-case letter so far: a letter without case, or a mark.
     pub uncased: u64,
+    /// A character of those that are apart from all others (Chinese ones, where the pattern says so).
+    pub apart: u64,
+}
+
+impl Carry {
+    /// Whether there is one.
+    #[inline(always)]
+    pub fn any(self) -> u64 {
+        self.letter | self.symbol | self.apart
+    }
 }
 
 /// What a block says.
@@ -94,26 +113,59 @@ fn flood(seeds: u64, mask: u64) -> u64 {
 }
 
 /// The places where pieces begin, of the family `FAMILY` (as a number, for the compiler).
+///
+/// A place in `hard` says that nothing is decided from there on.
 #[inline(always)]
 pub(super) fn begins<const FAMILY: u8>(block: &impl Block, shape: Shape, carry: Carry, rules: Rules) -> Found {
     let gpt2 = FAMILY == Family::Gpt2 as u8;
     let cased = FAMILY == Family::O200k as u8;
-    let Shape { valid, inner, last } = shape;
+    let deepseek = FAMILY == Family::DeepSeek as u8;
+    let Shape { valid, high, inner, last } = shape;
     let firsts = shape.firsts();
-    let carried = carry.letter | carry.symbol;
+    // Where a piece is known to begin.
+    let first = 1 ^ carry.any();
+    let (mut begins, mut hard) = (0, 0);
 
-    let number = shape.whole(block.class(NUMBER) & firsts);
+    let mut number = shape.whole(block.class(NUMBER) & firsts);
     let white = shape.whole(block.class(SPACE) & firsts);
     let mut letter = block.class(LETTER);
     if inner != 0 && (cased || rules.marks) {
         letter |= block.class(MARK);
     }
     let letter = shape.whole(letter & firsts);
+    let mut symbol = valid & !(letter | number | white);
     let space = block.special(special::SPACE) & valid;
     let apostrophe = block.special(special::APOSTROPHE) & valid;
-    let symbol = valid & !(letter | number | white);
-    // From here on nothing is decided.
-    let mut hard = 0;
+
+    // Characters apart from all others: runs of them.
+    let (mut apart, mut marks) = (0, 0);
+    if cased && rules.han && inner != 0 {
+        let han = block.class(HAN) & firsts;
+        apart = shape.whole(han);
+        begins |= apart & !(apart << 1 | carry.apart);
+        // Some of them are also numbers or symbols, and may belong to a run of these instead.
+        hard |= han & block.class(NUMBER | OTHER) & !(apart << 1 | carry.apart | first);
+    }
+    let mut gap = 0;
+    if deepseek {
+        let mut rest = block.class(OTHER) & firsts;
+        if inner != 0 {
+            let unknown = rest & block.class(tables::deepseek::CJK_WORD);
+            rest &= !unknown;
+            hard |= unknown << 1;
+            let unknown = shape.whole(unknown);
+            apart = shape.whole(block.class(tables::deepseek::CJK_WORD) & firsts) & !unknown;
+            marks = shape.whole(block.class(tables::deepseek::CJK_PUNCTUATION) & firsts);
+            begins |= (apart & !(apart << 1 | carry.apart)) | (marks & !(marks << 1)) | unknown;
+            marks |= unknown;
+        }
+        // What no pattern takes: a run, of which the last one may begin a word.
+        gap = shape.whole(rest);
+        begins |= gap & !(gap << 1);
+        hard |= rest & (gap << 1);
+    }
+    symbol &= !(apart | marks | gap);
+    number &= !apart;
 
     // Line breaks (and slashes) that belong to the symbols before them.
     let breaks = if gpt2 { 0 } else { block.special(special::BREAK) & valid };
@@ -132,9 +184,20 @@ pub(super) fn begins<const FAMILY: u8>(block: &impl Block, shape: Shape, carry: 
     // Symbols: a run, with the space before it.
     let symbols = symbol & !(symbol << 1 | carry.symbol) & !(space << 1);
     // Letters: a run, with the one character before it that may begin its piece.
-    let joined = if gpt2 { space << 1 } else { blank << 1 | shape.behind(symbols) };
-    let words = letter & !(letter << 1 | carry.letter) & !joined;
-    let mut begins = symbols | words;
+    let mut open = 0;
+    let joined = if gpt2 {
+        space << 1
+    } else if deepseek {
+        // An ASCII symbol takes ASCII letters alone.
+        let ascii = letter & !high;
+        let taken = (symbols & !high) << 1 & ascii;
+        begins |= ascii.wrapping_add(taken) & !ascii & letter;
+        open = flood(taken, ascii);
+        (blank | gap) << 1 | taken
+    } else {
+        blank << 1 | shape.behind(symbols)
+    };
+    begins |= symbols | (letter & !(letter << 1 | carry.letter) & !joined);
 
     // Numbers, in groups.
     let runs = number & !(number << 1);
@@ -148,19 +211,13 @@ pub(super) fn begins<const FAMILY: u8>(block: &impl Block, shape: Shape, carry: 
     // White space: a run, what follows its last line break, and its last character, which is no line break.
     begins |= white & !(white << 1);
     if !gpt2 {
-        let behind_break = blank & (breaks << 1);
-        begins |= behind_break;
-        let mut again = blank.wrapping_add(behind_break) & !blank & breaks;
-        while again != 0 {
-            let end = again.trailing_zeros();
-            let before = behind_break & ((1 << end) - 1);
-            begins &= !(1 << (63 - before.leading_zeros()));
-            again &= again - 1;
-        }
+        begins |= behind_breaks(blank, breaks);
     }
     let mut last_bytes = blank & !(white >> 1);
-    if gpt2 && rules.numbers != 0 {
-        // To it the text ends before a number.
+    if deepseek {
+        // To white space the text ends before these.
+        last_bytes &= !((number | apart | marks) >> 1);
+    } else if gpt2 && rules.numbers != 0 {
         last_bytes &= !(number >> 1);
     }
     begins |= if inner == 0 {
@@ -173,60 +230,36 @@ pub(super) fn begins<const FAMILY: u8>(block: &impl Block, shape: Shape, carry: 
     // More white space may follow that which ends the block; only where it begins is sure.
     let trailing = (white << valid.leading_zeros()).leading_ones();
     if trailing != 0 {
-        let begin = 64 - valid.leading_zeros() - trailing;
-        hard |= 1 << begin << 1;
+        hard |= 1 << (shape.len() - trailing) << 1;
     }
 
-    let (mut lower, mut uncased) = (0, 0);
+    let mut case = Case::default();
     if cased {
-        let upper = shape.whole(block.class(UPPER) & firsts);
-        let small = shape.whole(block.class(LOWER) & firsts);
-        let both = letter & !(upper | small);
-        // Lower-case letters and what may follow them in `L+`; a capital behind them begins a word.
-        let may = small | both;
-        lower = flood(small | (may & carry.lower), may);
-        begins |= upper & (lower << 1 | carry.lower);
-        // Capitals behind letters without case are a piece if no other letter follows.
-        uncased = both & !lower;
-        let mut behind = upper & (uncased << 1 | carry.uncased);
-        while behind != 0 {
-            let begin = behind.trailing_zeros();
-            let end = begin + (upper >> begin).trailing_ones();
-            if end == 64 - valid.leading_zeros() && !last {
-                hard |= 1 << begin;
-            } else if end == 64 || letter >> end & 1 == 0 {
-                begins |= 1 << begin;
-            }
-            behind &= behind - 1;
-        }
+        case = by_case(block, shape, carry, letter);
+        begins |= case.begins;
+        hard |= case.hard;
         // A mark that does not follow a letter may belong to symbols.
-        let first = 1 ^ carried;
         if inner != 0 {
-            let mark = block.class(MARK) & firsts;
-            hard |= mark & !(letter << 1 | carry.letter | first);
+            hard |= block.class(MARK) & firsts & !(letter << 1 | carry.letter | first);
         }
     }
 
-    // Contractions.
-    if rules.contraction != Contraction::None {
+    if !deepseek && rules.contraction != Contraction::None {
         let at = if cased { apostrophe & (letter << 1 | carry.letter) } else { apostrophe & symbols };
         let next = at << 1;
         let one = next & block.special(special::ONE);
         let ell = (next & block.special(special::ELL)) << 1 & block.special(special::ELL);
         let two = ell | ((next & block.special(special::VR)) << 1 & block.special(special::E));
         let ends = (one | two) << 1;
+        // Those whose letters may be in the next block.
+        let cut = if last { 0 } else { at & !(valid >> 2) };
         if cased {
             begins &= !(one >> 1 | two >> 2 | two);
             // A word that follows is one by itself, and so is another contraction.
-            hard |= (ends & (letter | apostrophe)) << 1;
-            if !last {
-                hard |= at & !(valid >> 2);
-            }
+            hard |= (ends & (letter | apostrophe)) << 1 | cut;
         } else if gpt2 {
             begins &= !(one | two >> 1);
-            if !last {
-                hard |= (at & !(valid >> 2)) << 1;
-            }
+            hard |= cut << 1;
         }
         begins |= ends;
         if rules.contraction == Contraction::Folded && inner != 0 {
@@ -237,20 +270,71 @@ pub(super) fn begins<const FAMILY: u8>(block: &impl Block, shape: Shape, carry: 
     }
 
     let decided = (hard & hard.wrapping_neg()).wrapping_sub(1);
-    let begins = begins & valid & decided & !(1 ^ carried);
+    let begins = begins & valid & decided & !first;
 
-    // A run of letters or symbols goes on in a block that begins behind this one.
-    let end = 63 - valid.leading_zeros();
-    let at_end = |mask: u64| mask >> end & 1;
+    // A run of some classes goes on in a block that begins behind this one.
+    let at_end = |mask: u64| mask >> (shape.len() - 1) & 1;
     let goes_on = u64::from(hard == 0 && apostrophe & !(valid >> 3) == 0);
     let alone = symbols >> (63 - firsts.leading_zeros()) & 1;
     let carry = Carry {
-        letter: goes_on & if cased { at_end(lower | uncased) } else { at_end(letter) },
+        letter: goes_on & at_end(if cased { case.lower | case.uncased } else { letter & !open }),
         symbol: goes_on & at_end(symbol) & !alone,
-        lower: goes_on & at_end(lower),
-        uncased: goes_on & at_end(uncased),
+        lower: goes_on & at_end(case.lower),
+        uncased: goes_on & at_end(case.uncased),
+        apart: goes_on & at_end(apart),
     };
     Found { begins, all: hard == 0, carry }
+}
+
+/// What is behind a line break in white space, if no other line break follows in the same run.
+#[inline(always)]
+fn behind_breaks(blank: u64, breaks: u64) -> u64 {
+    let behind = blank & (breaks << 1);
+    let mut begins = behind;
+    // The line breaks behind such blanks, each with the last place before it.
+    let mut again = blank.wrapping_add(behind) & !blank & breaks;
+    while again != 0 {
+        let before = behind & ((1 << again.trailing_zeros()) - 1);
+        begins &= !(1 << (63 - before.leading_zeros()));
+        again &= again - 1;
+    }
+    begins
+}
+
+/// What letter case says of words.
+#[derive(Clone, Copy, Default)]
+struct Case {
+    begins: u64,
+    hard: u64,
+    /// Lower-case letters, and those without case and marks behind them: what `L+` takes.
+    lower: u64,
+    /// Letters without case and marks that only capitals and their like come before.
+    uncased: u64,
+}
+
+/// Words by case: `U*L+`, else `U+L*`, see the scanner. `letter` are letters and marks.
+#[inline(always)]
+fn by_case(block: &impl Block, shape: Shape, carry: Carry, letter: u64) -> Case {
+    let upper = shape.whole(block.class(UPPER) & shape.firsts());
+    let small = shape.whole(block.class(LOWER) & shape.firsts());
+    let both = letter & !(upper | small);
+    // A capital behind a lower-case letter, or what may follow one, begins a word.
+    let may = small | both;
+    let lower = flood(small | (may & carry.lower), may);
+    let mut case = Case { begins: upper & (lower << 1 | carry.lower), hard: 0, lower, uncased: both & !lower };
+    // Capitals behind letters without case are a word if no other letter follows.
+    let mut behind = upper & (case.uncased << 1 | carry.uncased);
+    while behind != 0 {
+        let begin = behind.trailing_zeros();
+        let end = begin + (upper >> begin).trailing_ones();
+        if end == shape.len() && !shape.last {
+            case.hard |= 1 << begin;
+        } else if end == 64 || letter >> end & 1 == 0 {
+            case.begins |= 1 << begin;
+        }
+        behind &= behind - 1;
+    }
+    case
 }
 
 /// Where groups of `most` numbers begin in runs that begin at `runs`.

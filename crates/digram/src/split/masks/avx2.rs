@@ -30,6 +30,7 @@ pub(super) fn next_ends(request: Request, from: usize, ends: &mut Vec<usize>) {
             Family::Gpt2 => by_family::<{ Family::Gpt2 as u8 }>(request, from, ends),
             Family::Cl100k => by_family::<{ Family::Cl100k as u8 }>(request, from, ends),
             Family::O200k => by_family::<{ Family::O200k as u8 }>(request, from, ends),
+            Family::DeepSeek => by_family::<{ Family::DeepSeek as u8 }>(request, from, ends),
         }
     }
 }
@@ -81,7 +82,7 @@ impl Block for Registers {
         // SAFETY: the instructions are there: see `next_ends`.
         let any = |bytes, bits| unsafe { any(bytes, bits) };
         let long = if self.high { any(self.long, set) } else { 0 };
-        long | nibbles::class(set, self.small, |kinds| any(self.kinds, kinds))
+        long | nibbles::class(set, self.small, |kinds| any(self.kinds, kinds), |kinds| any(self.contractions, kinds))
     }
 
     #[inline(always)]
@@ -126,6 +127,9 @@ fn tops(bytes: [__m256i; 2]) -> u64 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn any(bytes: [__m256i; 2], bits: u8) -> u64 {
+    if bits == 0 {
+        return 0;
+    }
     if bits.count_ones() == 1 {
         // The bit to the top of its byte.
         let count = _mm_cvtsi32_si128(7 - bits.trailing_zeros() as i32);
@@ -167,13 +171,13 @@ impl Avx2 {
         };
         let high = tops(bytes);
         if high == 0 {
-            return (block, Shape::new(text, at, 0));
+            return (block, Shape::new(text, at, 0, 0));
         }
         let limit = _mm256_set1_epi8(-64);
         let inner = tops([_mm256_cmpgt_epi8(limit, bytes[0]), _mm256_cmpgt_epi8(limit, bytes[1])]);
-        let shape = Shape::new(text, at, inner);
+        let shape = Shape::new(text, at, high, inner);
         block.high = true;
-        block.long = two(&long_classes(self.tables, chunk, high & shape.valid & !shape.inner));
+        block.long = two(&long_classes(self.tables, chunk, shape.high & !shape.inner));
         (block, shape)
     }
 }

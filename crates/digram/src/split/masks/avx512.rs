@@ -31,6 +31,7 @@ pub(super) fn next_ends(request: Request, from: usize, ends: &mut Vec<usize>) {
             Family::Gpt2 => by_family::<{ Family::Gpt2 as u8 }>(request, from, ends),
             Family::Cl100k => by_family::<{ Family::Cl100k as u8 }>(request, from, ends),
             Family::O200k => by_family::<{ Family::O200k as u8 }>(request, from, ends),
+            Family::DeepSeek => by_family::<{ Family::DeepSeek as u8 }>(request, from, ends),
         }
     }
 }
@@ -173,11 +174,11 @@ impl Avx512 {
         let [low, up] = self.classes;
         let mut classes = _mm512_maskz_permutex2var_epi8(!high, low, bytes, up);
         let shape = if high == 0 {
-            Shape::new(text, at, 0)
+            Shape::new(text, at, 0, 0)
         } else {
             let inner = _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(-64));
-            let shape = Shape::new(text, at, inner);
-            let long = high & shape.valid & !shape.inner;
+            let shape = Shape::new(text, at, high, inner);
+            let long = shape.high & !shape.inner;
             classes = _mm512_mask_expand_epi8(classes, long, self.long_classes(bytes, long));
             shape
         };

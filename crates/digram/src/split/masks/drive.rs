@@ -58,8 +58,8 @@ pub(super) fn next_ends<const FAMILY: u8, E: Engine>(engine: E, request: Request
             return;
         }
         carry = found.carry;
-        if carry.letter | carry.symbol != 0 {
-            at += 64 - shape.valid.leading_zeros() as usize;
+        if carry.any() != 0 {
+            at += shape.len() as usize;
         } else if count != 0 {
             at = start;
         } else {

@@ -35,6 +35,8 @@ pub(super) struct Rules {
     pub marks: bool,
     /// Whether slashes may follow symbols, as line breaks do.
     pub slash: bool,
+    /// Whether Chinese characters are apart from all others.
+    pub han: bool,
 }
 
 /// Which characters join which.
@@ -47,6 +49,29 @@ pub(super) enum Family {
     Cl100k,
     /// Words by case, contractions behind them, `|\p{N}{1,n}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`.
     O200k,
+    /// The three patterns of DeepSeek V3, see its scanner.
+    DeepSeek,
+}
+
+/// Which classes characters have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Classification {
+    /// `unicode::classes`
+    Common,
+    /// `unicode::han_classes`
+    Han,
+    /// `unicode::deepseek_classes`
+    DeepSeek,
+}
+
+impl Rules {
+    fn classification(self) -> Classification {
+        match self.family {
+            Family::DeepSeek => Classification::DeepSeek,
+            Family::O200k if self.han => Classification::Han,
+            _ => Classification::Common,
+        }
+    }
 }
 
 /// `'s 't 'm 'd 'll 've 're`.
@@ -115,7 +140,7 @@ pub(super) fn next_ends(
     ends: &mut Vec<usize>,
     piece_end: &dyn Fn(usize) -> usize,
 ) {
-    let request = Request { tables: tables::tables(), rules, text, piece_end };
+    let request = Request { tables: tables::tables(rules.classification()), rules, text, piece_end };
     match tier {
         Tier::Portable => portable::next_ends(request, from, ends),
         #[cfg(target_arch = "x86_64")]

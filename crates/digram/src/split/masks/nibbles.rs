@@ -4,7 +4,7 @@
 //! those kinds that both its halves have. A processor looks a half up as one of sixteen bytes of a register.
 
 use super::tables::special;
-use crate::split::unicode::{LOWER, NUMBER, SPACE, Set, UPPER};
+use crate::split::unicode::{LOWER, NUMBER, OTHER, SPACE, Set, UPPER};
 
 pub(super) struct Nibbles {
     pub low: [u8; 16],
@@ -41,10 +41,17 @@ const E: u8 = 1 << 4;
 
 /// Of each [`Contraction`](super::Contraction).
 pub(super) const CONTRACTIONS: [Nibbles; 4] =
-    [nibbles(&[]), contractions(&[6], &[7]), contractions(&[4, 6], &[5, 7]), contractions(&[4, 6], &[5, 7])];
+    [contractions(&[], &[]), contractions(&[6], &[7]), contractions(&[4, 6], &[5, 7]), contractions(&[4, 6], &[5, 7])];
+
+/// Controls that are no white space: in the first row, in the second, and the last character.
+const CONTROLS: [u8; 3] = [1 << 5, 1 << 6, 1 << 7];
 
 const fn contractions(a_to_o: &'static [usize], p_to_z: &'static [usize]) -> Nibbles {
     nibbles(&[
+        (CONTROLS[0], &[0], 0..9),
+        (CONTROLS[0], &[0], 14..16),
+        (CONTROLS[1], &[1], 0..16),
+        (CONTROLS[2], &[7], 15..16),
         (ONE[0], p_to_z, 3..5),
         (ONE[1], a_to_o, 4..5),
         (ONE[1], a_to_o, 13..14),
@@ -76,9 +83,11 @@ const fn nibbles(kinds: &[(u8, &[usize], std::ops::Range<usize>)]) -> Nibbles {
     tables
 }
 
-/// The ASCII characters of some classes: `small` are the bytes with bit 5, `any` gives those of some [`KINDS`].
+/// The ASCII characters of some classes: `small` are the bytes with bit 5, `any` gives those of some [`KINDS`], `other` those of
+/// some [`CONTRACTIONS`].
 #[inline(always)]
-pub(super) fn class(set: Set, small: u64, any: impl Fn(u8) -> u64) -> u64 {
+pub(super) fn class(set: Set, small: u64, any: impl Fn(u8) -> u64, other: impl Fn(u8) -> u64) -> u64 {
+    let controls = if set & OTHER == 0 { 0 } else { other(CONTROLS[0] | CONTROLS[1] | CONTROLS[2]) };
     let mut kinds = 0;
     if set & NUMBER != 0 {
         kinds |= DIGIT;
@@ -87,12 +96,13 @@ pub(super) fn class(set: Set, small: u64, any: impl Fn(u8) -> u64) -> u64 {
         kinds |= CONTROL | BLANK;
     }
     let letters = LETTERS[0] | LETTERS[1];
-    match set & (UPPER | LOWER) {
-        0 => any(kinds),
-        UPPER => (any(letters) & !small) | if kinds == 0 { 0 } else { any(kinds) },
-        LOWER => (any(letters) & small) | if kinds == 0 { 0 } else { any(kinds) },
-        _ => any(kinds | letters),
-    }
+    controls
+        | match set & (UPPER | LOWER) {
+            0 => any(kinds),
+            UPPER => (any(letters) & !small) | any(kinds),
+            LOWER => (any(letters) & small) | any(kinds),
+            _ => any(kinds | letters),
+        }
 }
 
 /// The bytes that are one of these, see [`special`]; `any` gives those of some [`KINDS`], `of_contractions` those of

@@ -16,6 +16,7 @@ pub(super) fn next_ends(request: Request, from: usize, ends: &mut Vec<usize>) {
         Family::Gpt2 => drive::next_ends::<{ Family::Gpt2 as u8 }, _>(engine, request, from, ends),
         Family::Cl100k => drive::next_ends::<{ Family::Cl100k as u8 }, _>(engine, request, from, ends),
         Family::O200k => drive::next_ends::<{ Family::O200k as u8 }, _>(engine, request, from, ends),
+        Family::DeepSeek => drive::next_ends::<{ Family::DeepSeek as u8 }, _>(engine, request, from, ends),
     }
 }
 
@@ -45,11 +46,11 @@ impl Engine for Portable {
             Words { bytes, classes: look_up(chunk, &self.tables.classes), specials: look_up(chunk, self.specials) };
         let high = tops(&bytes);
         if high == 0 {
-            return (block, Shape::new(text, at, 0));
+            return (block, Shape::new(text, at, 0, 0));
         }
         // Of a byte 0x80 to 0xBF the second highest bit is not set.
-        let shape = Shape::new(text, at, tops(&bytes.map(|word| word & !(word << 1))));
-        let long = words(&long_classes(self.tables, chunk, high & shape.valid & !shape.inner));
+        let shape = Shape::new(text, at, high, tops(&bytes.map(|word| word & !(word << 1))));
+        let long = words(&long_classes(self.tables, chunk, shape.high & !shape.inner));
         // ASCII characters have class 0 among these; and the other way round.
         for (class, long) in block.classes.iter_mut().zip(long) {
             *class |= long;

@@ -1,7 +1,7 @@
 //! What the blocks look up: the class of a byte, what else it is, and the class of a longer character.
 
-use super::super::unicode::{self, OTHER, Set};
-use super::Contraction;
+use super::{Classification, Contraction};
+use crate::split::unicode::{self, HAN, LOWER, MARK, NUMBER, OTHER, SPACE, Set, UNCASED, UPPER};
 use std::sync::LazyLock;
 
 /// What a byte may be beside its class, one bit each.
@@ -21,15 +21,24 @@ pub(super) mod special {
     pub const E: u8 = 1 << 7;
 }
 
+/// The classes of [`Classification::DeepSeek`] that the others have not got, as sets of those that it has not got. Its
+/// letters are all [`UNCASED`] but for those of ASCII; what of its Chinese characters is neither is also [`OTHER`].
+pub(super) mod deepseek {
+    use super::{HAN, MARK, Set};
+
+    pub const CJK_WORD: Set = MARK;
+    pub const CJK_PUNCTUATION: Set = HAN;
+}
+
 /// The code points of the first 17 planes, and room for a look-up of four bytes at the last of them.
 const FLAT: usize = 0x11_0000 + 3;
 
 pub(super) struct Tables {
-    /// The class of each ASCII character; 0 for [`OTHER`].
+    /// The class of each ASCII character; 0 for symbols, [`OTHER`] for controls.
     pub classes: [Set; 128],
     /// What else it is, for each [`Contraction`].
     pub specials: [[u8; 128]; 4],
-    /// The class of each code point; 0 for [`OTHER`], so that the pages of unassigned planes are never touched.
+    /// The class of each code point; 0 for the most frequent one, so that most pages are never touched.
     pub flat: Box<[Set]>,
     /// By the first two bytes of a longer character, the first of them at the bottom: the number of a block.
     pairs: Box<[u16; 1 << 16]>,
@@ -40,26 +49,51 @@ pub(super) struct Tables {
 /// In `pairs`: a character of four bytes.
 const FOUR: u16 = u16::MAX;
 
-static TABLES: LazyLock<Tables> = LazyLock::new(Tables::build);
-
-/// The tables, made at first use.
+/// The tables of a classification, made at first use.
 #[inline]
-pub(super) fn tables() -> &'static Tables {
-    &TABLES
+pub(super) fn tables(of: Classification) -> &'static Tables {
+    static TABLES: [LazyLock<Tables>; 3] = [
+        LazyLock::new(|| Tables::new(unicode::classes(), of_common)),
+        LazyLock::new(|| Tables::new(unicode::han_classes(), of_common)),
+        LazyLock::new(|| Tables::new(unicode::deepseek_classes(), of_deepseek)),
+    ];
+    &TABLES[of as usize]
+}
+
+/// A class of `unicode::classes` or `unicode::han_classes` as the tables have it.
+fn of_common(class: Set) -> Set {
+    if class == OTHER { 0 } else { class }
+}
+
+/// A class of `unicode::deepseek_classes` as the tables have it.
+fn of_deepseek(class: Set) -> Set {
+    match class {
+        unicode::WORD => UNCASED,
+        unicode::PUNCTUATION => 0,
+        unicode::CJK_WORD => deepseek::CJK_WORD,
+        unicode::CJK_PUNCTUATION => deepseek::CJK_PUNCTUATION,
+        unicode::CJK_OTHER => deepseek::CJK_WORD | OTHER,
+        _ => class,
+    }
 }
 
 impl Tables {
-    fn build() -> Self {
-        let of = unicode::classes();
+    fn new(of: &unicode::Classes, class: fn(Set) -> Set) -> Self {
         let mut flat = vec![0; FLAT].into_boxed_slice();
         for (code_point, entry) in flat[..0x11_0000].iter_mut().enumerate() {
-            match of.of(code_point as u32) {
-                OTHER => {}
+            match class(of.of(code_point as u32)) {
+                0 => {}
                 class => *entry = class,
             }
         }
-        let mut classes = [0; 128];
-        classes.copy_from_slice(&flat[..128]);
+        let classes = std::array::from_fn(|byte| match byte as u8 {
+            b'A'..=b'Z' => UPPER,
+            b'a'..=b'z' => LOWER,
+            b'0'..=b'9' => NUMBER,
+            b'\t'..=b'\r' | b' ' => SPACE,
+            0..0x20 | 0x7F => OTHER,
+            _ => 0,
+        });
         let specials =
             [Contraction::None, Contraction::Plain, Contraction::AnyCase, Contraction::Folded].map(|contraction| {
                 let mut table = [0; 128];

@@ -2,13 +2,14 @@
 //!
 //! That the scanners agree with the regex engine is for `tests/split.rs` to say, which goes through the best tier.
 
-use super::{Tier, nibbles, tables};
+use super::{Classification, Tier, nibbles, tables};
 use crate::split::scanner::{Cl100k, Contractions, Gpt2, Gpt2Numbers, O200k, Scanner};
-use crate::split::unicode::{LOWER, NUMBER, SPACE, UPPER};
+use crate::split::unicode::{LOWER, NUMBER, OTHER, SPACE, UPPER};
 use proptest::prelude::*;
+use std::sync::LazyLock;
 
 /// Members of every family, in wide use or with parameters of their own.
-const SCANNERS: [Scanner; 12] = [
+const SCANNERS: [Scanner; 14] = [
     Scanner::Gpt2(Gpt2::GPT2),
     Scanner::Gpt2(Gpt2 { numbers: Gpt2Numbers::Apart(1), ..Gpt2::GPT2 }),
     Scanner::Gpt2(Gpt2 { numbers: Gpt2Numbers::Apart(3), contractions: Contractions::None }),
@@ -21,7 +22,12 @@ const SCANNERS: [Scanner; 12] = [
     Scanner::O200k(O200k::TEKKEN),
     Scanner::O200k(O200k { slash: false, contractions: Contractions::AnyCase, ..O200k::O200K }),
     Scanner::O200k(O200k { numbers: 2, contractions: Contractions::Plain, ..O200k::O200K }),
+    Scanner::O200k(O200k { slash: false, han: true, ..O200k::O200K }),
+    Scanner::DeepSeek,
 ];
+
+/// Those that this processor has.
+static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(Tier::available);
 
 /// The ends of all pieces of a text, as `next` appends some of them.
 fn all_ends(text: &[u8], mut next: impl FnMut(usize, &mut Vec<usize>)) -> Vec<usize> {
@@ -41,7 +47,7 @@ fn check(text: &str) {
     for scanner in SCANNERS {
         let classes = scanner.classes();
         let expected = all_ends(&bytes, |from, ends| ends.push(scanner.piece_end(classes, &bytes, from)));
-        for tier in Tier::available() {
+        for &tier in TIERS.iter() {
             let ends = all_ends(&bytes, |from, ends| scanner.next_ends_by(tier, &bytes, from, ends));
             assert_eq!(ends, expected, "{text:?} by {scanner:?} and {tier:?}");
         }
@@ -151,13 +157,14 @@ fn long_runs() {
 
 #[test]
 fn half_bytes_say_what_the_tables_say() {
-    let tables = tables::tables();
+    let tables = tables::tables(Classification::Common);
     for byte in 0..128_usize {
         let has = |nibbles: &nibbles::Nibbles, kinds: u8| {
             u64::from(nibbles.low[byte & 0xF] & nibbles.high[byte >> 4] & kinds != 0)
         };
-        for set in [UPPER, LOWER, UPPER | LOWER, NUMBER, SPACE, NUMBER | UPPER] {
-            let found = nibbles::class(set, byte as u64 >> 5 & 1, |kinds| has(&nibbles::KINDS, kinds));
+        for set in [UPPER, LOWER, UPPER | LOWER, NUMBER, SPACE, NUMBER | UPPER, OTHER, OTHER | SPACE] {
+            let kinds = |kinds| has(&nibbles::KINDS, kinds);
+            let found = nibbles::class(set, byte as u64 >> 5 & 1, kinds, |kinds| has(&nibbles::CONTRACTIONS[0], kinds));
             assert_eq!(found != 0, tables.classes[byte] & set != 0, "{byte}");
         }
         for (contraction, specials) in tables.specials.iter().enumerate() {
@@ -255,7 +262,7 @@ fn any_bytes_stay_inside() {
             .map(|_| if random() % 2 == 0 { 0x80 | random() as u8 } else { random() as u8 })
             .collect();
         for scanner in SCANNERS {
-            for tier in Tier::available() {
+            for &tier in TIERS.iter() {
                 // It may panic, as it may with any mistake.
                 let _ = std::panic::catch_unwind(|| {
                     let mut ends = Vec::new();
