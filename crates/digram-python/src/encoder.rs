@@ -5,13 +5,12 @@ use crate::ids::{flat, ids};
 use crate::raw::ints::Ints;
 use crate::raw::numbers::Numbers;
 use crate::specials::{Allowed, Markers, options};
-use crate::text::{BETWEEN_SIGNALS, Text};
+use crate::text::Text;
 use digram::Error;
 use digram::encode;
 use digram::vocabulary::Triple;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList};
-use std::sync::atomic::Ordering;
 
 /// A frozen tokenizer.
 #[pyclass(frozen)]
@@ -152,9 +151,8 @@ impl Encoder {
         threads: Option<usize>,
         template: bool,
     ) -> PyResult<(Numbers, Bound<'py, PyByteArray>)> {
-        let batch = self.batch(texts, options(allowed, disallowed, template), threads)?;
-        let ends: Vec<u64> = batch.ends.iter().map(|&end| end as u64).collect();
-        Ok((Numbers::new(batch.ids), flat(texts.py(), &ends)))
+        let (ids, ends) = self.flat(texts, options(allowed, disallowed, template), threads)?;
+        Ok((Numbers::new(ids), flat(texts.py(), &ends)))
     }
 
     /// The ids of many texts.
@@ -167,18 +165,7 @@ impl Encoder {
         threads: Option<usize>,
         template: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let py = texts.py();
-        let batch = self.batch(texts, options(allowed, disallowed, template), threads)?;
-        let lists = PyList::empty(py);
-        let mut start = 0;
-        for (i, end) in batch.ends.into_iter().enumerate() {
-            if i.is_multiple_of(BETWEEN_SIGNALS) {
-                py.check_signals()?;
-            }
-            lists.append(self.ints.list(py, &batch.ids[start..end])?)?;
-            start = end;
-        }
-        Ok(lists)
+        self.lists(texts, options(allowed, disallowed, template), threads)
     }
 
     /// The number of ids of each text, as flat u64.
@@ -191,12 +178,8 @@ impl Encoder {
         threads: Option<usize>,
         template: bool,
     ) -> PyResult<Bound<'py, PyByteArray>> {
-        let py = texts.py();
-        let options = options(allowed, disallowed, template);
-        let counts = self.on_texts(texts, threads, |encoder, documents, stop| {
-            encoder.count_batch(documents, options, &|| stop.load(Ordering::Relaxed))
-        })?;
-        Ok(flat(py, &counts))
+        let counts = self.counts(texts, options(allowed, disallowed, template), threads)?;
+        Ok(flat(texts.py(), &counts))
     }
 
     /// The bytes of ids.

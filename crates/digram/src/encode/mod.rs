@@ -9,12 +9,13 @@ mod decoder_stream;
 mod encoder_stream;
 mod fast;
 mod prefix;
+mod runs;
 mod spans;
 mod truncate;
 mod unstable;
 
 pub use added::{AddedToken, Allowed};
-pub use batch::{Batch, RUN, work_of};
+pub use batch::{Batch, RUN, work_of_all};
 pub use chunks::Chunk;
 pub use decoder::{Decoder, Step as DecoderStep};
 pub use decoder_stream::DecoderStream;
