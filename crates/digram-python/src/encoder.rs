@@ -10,7 +10,7 @@ use digram::Error;
 use digram::encode;
 use digram::vocabulary::Triple;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyList};
+use pyo3::types::{PyByteArray, PyBytes, PyList, PyString};
 
 /// A frozen tokenizer.
 #[pyclass(frozen)]
@@ -191,11 +191,30 @@ impl Encoder {
         skip_special: bool,
         replace: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = self::ids(ids, self.engine.vocabulary().tokens().len())?;
-        let mut bytes = Vec::new();
-        py.detach(|| self.engine.decode(&ids, skip_special, replace, &mut bytes))
-            .map_err(|error| exception(py, error, None))?;
-        python_bytes(py, &bytes)
+        self.bytes(py, ids, skip_special, replace)
+    }
+
+    /// The text of ids; `errors` is an error handler of Python's.
+    #[pyo3(signature = (ids, errors="replace", skip_special=false))]
+    fn decode_text<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        errors: &str,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyString>> {
+        self.text(py, ids, errors, skip_special)
+    }
+
+    /// The text of each list of ids.
+    #[pyo3(signature = (lists, errors="replace", skip_special=false))]
+    fn decode_batch<'py>(
+        &self,
+        lists: &Bound<'py, PyList>,
+        errors: &str,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.texts(lists, errors, skip_special)
     }
 
     /// The bytes of each id.

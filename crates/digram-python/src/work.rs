@@ -194,7 +194,7 @@ impl Encoder {
 
 /// The cores that this process may use. The question costs as much as some kilobytes do, so for a small batch the last
 /// answer stands.
-fn cores(bytes: usize) -> usize {
+pub fn cores(bytes: usize) -> usize {
     static CORES: AtomicUsize = AtomicUsize::new(0);
     let known = CORES.load(Ordering::Relaxed);
     if known > 0 && bytes < SHORT {
