@@ -11,6 +11,7 @@ use digram::error::Place;
 use digram::normalize::{self, Normalizer};
 use digram::specials::SpecialMatcher;
 use digram::split::{Find, Prefix, Splitter, Step};
+use digram::text::Text;
 use digram::vocabulary::Found;
 use std::ops::Range;
 
@@ -308,8 +309,17 @@ fn check_batch(encoder: &Encoder, document: &[u8], options: Options, place: usiz
             (_, Err(_)) => {}
         }
     }
-    let counts = encoder.count_batch(&documents, options, &|| false);
-    assert_eq!(encoder.encode_batch(&documents, options, &|| false), expected);
+    let texts = documents.map(Text::Bytes);
+    let mut found = Batch::default();
+    let take = &mut |part: Batch| {
+        found.ends.extend(part.ends.iter().map(|end| found.ids.len() + end));
+        found.ids.extend(part.ids);
+        Ok(())
+    };
+    let threads = 1 + place % 3;
+    let result = encoder.encode_batch(&texts, options, threads, &|| false, take);
+    assert_eq!(result.map(|()| found), expected);
+    let counts = encoder.count_batch(&texts, options, threads, &|| false);
     let lengths = |batch: Batch| {
         let starts = [0].into_iter().chain(batch.ends.iter().copied());
         batch.ends.iter().zip(starts).map(|(end, start)| (end - start) as u64).collect::<Vec<_>>()

@@ -230,7 +230,10 @@ class Tokenizer(Cutting):
         UnknownTokenError, a KeyError and a ValueError, names an id without a token, and its place among them.
         """
         _decoding.check_errors(errors)
-        return self._decoded(ids, skip_special_tokens, errors == "replace").decode("utf-8", errors)
+        try:
+            return self._encoder.decode_text(ids, errors, skip_special_tokens)
+        except UnknownTokenError as error:
+            raise _decoding.placed(error, ids, self._encoder) from None
 
     def decode_bytes(self, ids: Iterable[int], skip_special_tokens: bool = False) -> bytes:
         """The bytes of ids: the text in UTF-8, with bytes that are no character as they are.
@@ -238,18 +241,21 @@ class Tokenizer(Cutting):
         Where a vocabulary's file says how tokens become text (spaces for U+2581, byte tokens), this is that text.
         UnknownTokenError names an id without a token.
         """
-        return self._decoded(ids, skip_special_tokens)
-
-    def _decoded(self, ids: Iterable[int], skip_special_tokens: bool, replace: bool = False) -> bytes:
         try:
-            return self._encoder.decode(ids, skip_special_tokens, replace)
+            return self._encoder.decode(ids, skip_special_tokens)
         except UnknownTokenError as error:
             raise _decoding.placed(error, ids, self._encoder) from None
 
     def decode_batch(
         self, lists: Iterable[Iterable[int]], errors: str = "replace", skip_special_tokens: bool = False
     ) -> list[str]:
-        """The text of each list of ids."""
+        """The text of each list of ids, on all cores where there are many."""
+        _decoding.check_errors(errors)
+        lists = lists if isinstance(lists, list) else list(lists)
+        # What has no length may come but once, and have no end.
+        if all(hasattr(ids, "__len__") for ids in lists):
+            with suppress(Exception):  # told of below, of the first list that has one
+                return self._encoder.decode_batch(lists, errors, skip_special_tokens)
         texts = []
         for ids in lists:
             try:

@@ -5,13 +5,12 @@ use crate::ids::{flat, ids};
 use crate::raw::ints::Ints;
 use crate::raw::numbers::Numbers;
 use crate::specials::{Allowed, Markers, options};
-use crate::text::{BETWEEN_SIGNALS, Text};
+use crate::text::Text;
 use digram::Error;
 use digram::encode;
 use digram::vocabulary::Triple;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyList};
-use std::sync::atomic::Ordering;
+use pyo3::types::{PyByteArray, PyBytes, PyList, PyString};
 
 /// A frozen tokenizer.
 #[pyclass(frozen)]
@@ -152,9 +151,8 @@ impl Encoder {
         threads: Option<usize>,
         template: bool,
     ) -> PyResult<(Numbers, Bound<'py, PyByteArray>)> {
-        let batch = self.batch(texts, options(allowed, disallowed, template), threads)?;
-        let ends: Vec<u64> = batch.ends.iter().map(|&end| end as u64).collect();
-        Ok((Numbers::new(batch.ids), flat(texts.py(), &ends)))
+        let (ids, ends) = self.flat(texts, options(allowed, disallowed, template), threads)?;
+        Ok((Numbers::new(ids), flat(texts.py(), &ends)))
     }
 
     /// The ids of many texts.
@@ -167,18 +165,7 @@ impl Encoder {
         threads: Option<usize>,
         template: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let py = texts.py();
-        let batch = self.batch(texts, options(allowed, disallowed, template), threads)?;
-        let lists = PyList::empty(py);
-        let mut start = 0;
-        for (i, end) in batch.ends.into_iter().enumerate() {
-            if i.is_multiple_of(BETWEEN_SIGNALS) {
-                py.check_signals()?;
-            }
-            lists.append(self.ints.list(py, &batch.ids[start..end])?)?;
-            start = end;
-        }
-        Ok(lists)
+        self.lists(texts, options(allowed, disallowed, template), threads)
     }
 
     /// The number of ids of each text, as flat u64.
@@ -191,12 +178,8 @@ impl Encoder {
         threads: Option<usize>,
         template: bool,
     ) -> PyResult<Bound<'py, PyByteArray>> {
-        let py = texts.py();
-        let options = options(allowed, disallowed, template);
-        let counts = self.on_texts(texts, threads, |encoder, documents, stop| {
-            encoder.count_batch(documents, options, &|| stop.load(Ordering::Relaxed))
-        })?;
-        Ok(flat(py, &counts))
+        let counts = self.counts(texts, options(allowed, disallowed, template), threads)?;
+        Ok(flat(texts.py(), &counts))
     }
 
     /// The bytes of ids.
@@ -208,11 +191,30 @@ impl Encoder {
         skip_special: bool,
         replace: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = self::ids(ids, self.engine.vocabulary().tokens().len())?;
-        let mut bytes = Vec::new();
-        py.detach(|| self.engine.decode(&ids, skip_special, replace, &mut bytes))
-            .map_err(|error| exception(py, error, None))?;
-        python_bytes(py, &bytes)
+        self.bytes(py, ids, skip_special, replace)
+    }
+
+    /// The text of ids; `errors` is an error handler of Python's.
+    #[pyo3(signature = (ids, errors="replace", skip_special=false))]
+    fn decode_text<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        errors: &str,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyString>> {
+        self.text(py, ids, errors, skip_special)
+    }
+
+    /// The text of each list of ids.
+    #[pyo3(signature = (lists, errors="replace", skip_special=false))]
+    fn decode_batch<'py>(
+        &self,
+        lists: &Bound<'py, PyList>,
+        errors: &str,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.texts(lists, errors, skip_special)
     }
 
     /// The bytes of each id.

@@ -1,12 +1,13 @@
 //! Numbers in and out: lists of int, or flat buffers.
 
 use crate::errors::named;
+use crate::raw;
 use crate::text::type_name;
 use bytemuck::{AnyBitPattern, NoUninit};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyByteArray, PyBytes};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyList};
 use std::borrow::Cow;
 
 /// Ids that memory is taken for before the first one is seen.
@@ -25,16 +26,29 @@ pub fn flat<'py, T: NoUninit>(py: Python<'py>, numbers: &[T]) -> Bound<'py, PyBy
 /// An int that can be no id raises UnknownTokenError as an id without a token does; anything else TypeError.
 /// From `limit` on there is no token: such an id of an iterable raises at once, for it may be one of endlessly many.
 pub fn ids(object: &Bound<'_, PyAny>, limit: usize) -> PyResult<Vec<u32>> {
-    if let Some(result) = from_buffer::<u32>(object)
-        .or_else(|| from_buffer::<i64>(object))
-        .or_else(|| from_buffer::<i32>(object))
-        .or_else(|| from_buffer::<u16>(object))
-        .or_else(|| from_buffer::<u64>(object))
+    let mut ids = Vec::new();
+    ids_into(object, limit, &mut ids)?;
+    Ok(ids)
+}
+
+/// As [`ids`], appended to `out`.
+pub fn ids_into(object: &Bound<'_, PyAny>, limit: usize, out: &mut Vec<u32>) -> PyResult<()> {
+    if let Ok(list) = object.cast_exact::<PyList>() {
+        let before = out.len();
+        if from_list(list, limit, out)? {
+            return Ok(());
+        }
+        out.truncate(before);
+    } else if let Some(result) = from_buffer::<u32>(object, out)
+        .or_else(|| from_buffer::<i64>(object, out))
+        .or_else(|| from_buffer::<i32>(object, out))
+        .or_else(|| from_buffer::<u16>(object, out))
+        .or_else(|| from_buffer::<u64>(object, out))
     {
         return result;
     }
     // A length is only what an object says of itself: `range(10**12)` has one too, and no memory is taken for it at once.
-    let mut ids = Vec::with_capacity(object.len().unwrap_or(0).min(MOST_AT_ONCE));
+    reserve(out, object.len().unwrap_or(0).min(MOST_AT_ONCE))?;
     for (i, item) in object.try_iter()?.enumerate() {
         let item = item?;
         if i.is_multiple_of(BETWEEN_SIGNALS) {
@@ -42,16 +56,38 @@ pub fn ids(object: &Bound<'_, PyAny>, limit: usize) -> PyResult<Vec<u32>> {
         }
         match item.extract::<u32>() {
             Ok(id) if !item.is_instance_of::<PyBool>() && (id as usize) < limit => {
-                // Where memory ends, a push would end the process.
-                if ids.len() == ids.capacity() {
-                    ids.try_reserve(ids.len().max(64)).map_err(|_| PyMemoryError::new_err(()))?;
+                if out.len() == out.capacity() {
+                    reserve(out, out.len().max(64))?;
                 }
-                ids.push(id);
+                out.push(id);
             }
             _ => return Err(no_id(i, &item)),
         }
     }
-    Ok(ids)
+    Ok(())
+}
+
+/// Where memory ends, a push would end the process.
+fn reserve(out: &mut Vec<u32>, more: usize) -> PyResult<()> {
+    out.try_reserve(more).map_err(|_| PyMemoryError::new_err(()))
+}
+
+/// The ids of a list, if all of them are plain ints below `limit`.
+fn from_list(list: &Bound<'_, PyList>, limit: usize, out: &mut Vec<u32>) -> PyResult<bool> {
+    reserve(out, list.len())?;
+    let mut start = 0;
+    // The handler of a signal may change the list.
+    while start < list.len() {
+        let end = list.len().min(start + BETWEEN_SIGNALS);
+        if !raw::lists::read(list, start..end, limit, out) {
+            return Ok(false);
+        }
+        start = end;
+        if start < list.len() {
+            list.py().check_signals()?;
+        }
+    }
+    Ok(true)
 }
 
 /// Why an item is no id: too large or negative, as an int or what acts as one (numpy's), or no int at all.
@@ -68,7 +104,7 @@ fn no_token(py: Python<'_>, id: impl std::fmt::Display) -> PyErr {
     named(py, "UnknownTokenError", &format!("id {id} has no token in this vocabulary"))
 }
 
-fn from_buffer<T>(object: &Bound<'_, PyAny>) -> Option<PyResult<Vec<u32>>>
+fn from_buffer<T>(object: &Bound<'_, PyAny>, out: &mut Vec<u32>) -> Option<PyResult<()>>
 where
     T: Element + Copy + std::fmt::Display,
     u32: TryFrom<T>,
@@ -82,8 +118,27 @@ where
         let message = format!("ids must have one dimension, not {}: decode row by row", buffer.dimensions());
         return Some(Err(PyTypeError::new_err(message)));
     }
-    let convert = |number: T| u32::try_from(number).map_err(|_| no_token(py, number));
-    Some(buffer.to_vec(py).and_then(|numbers| numbers.into_iter().map(convert).collect()))
+    Some(reserve(out, buffer.item_count()).and_then(|()| match raw::lists::numbers(py, &buffer) {
+        Some(numbers) => converted(py, numbers, out),
+        None => converted(py, buffer.to_vec(py)?.into_iter(), out),
+    }))
+}
+
+/// Appends numbers to `out`; UnknownTokenError names the first that can be no id.
+fn converted<T>(py: Python<'_>, numbers: impl Iterator<Item = T>, out: &mut Vec<u32>) -> PyResult<()>
+where
+    T: Copy + std::fmt::Display,
+    u32: TryFrom<T>,
+{
+    let mut wrong = None;
+    out.extend(numbers.map_while(|number| match u32::try_from(number) {
+        Ok(id) => Some(id),
+        Err(_) => {
+            wrong = Some(number);
+            None
+        }
+    }));
+    wrong.map_or(Ok(()), |number| Err(no_token(py, number)))
 }
 
 /// Numbers of a bytes object, where they are, or of another buffer that digram's own Python code made.

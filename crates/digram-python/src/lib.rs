@@ -6,6 +6,7 @@
 mod build;
 mod counts;
 mod cutting;
+mod decode;
 mod encoder;
 mod errors;
 mod ids;

@@ -2,14 +2,15 @@
 
 use crate::encoder::Encoder;
 use crate::errors::exception;
-use crate::run::{SHORT, TINY, interruptible, on_threads, watched};
-use crate::text::{Text, texts, utf8, with_room};
+use crate::run::{SHORT, TINY, watched};
+use crate::text::{Text, texts, views, with_room};
 use digram::encode::{self, Options};
+use digram::text::Text as View;
 use digram::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Memory is reserved for an id for so many bytes of text; where it is more, the vector grows.
 const BYTES_AN_ID: usize = 2;
@@ -60,28 +61,30 @@ impl Encoder {
         })
     }
 
-    /// Runs `work` on many texts, on threads where there is enough to do.
-    pub fn on_texts<T: Send>(
+    /// Runs `work` on many texts, with a number of threads and a question whether to stop.
+    fn on_texts<T: Send>(
         &self,
         list: &Bound<'_, PyList>,
         threads: Option<usize>,
-        work: impl FnOnce(&encode::Encoder, &[&[u8]], &AtomicBool) -> Result<T> + Send,
+        work: impl FnOnce(&encode::Encoder, &[View<'_>], usize, &dyn Fn() -> bool) -> Result<T> + Send,
     ) -> PyResult<T> {
         let py = list.py();
         let texts = texts(list, 0)?;
-        let owned = utf8(&texts)?;
-        let documents: Vec<&[u8]> = owned.iter().map(AsRef::as_ref).collect();
-        let bytes: usize = documents.iter().map(|document| encode::work_of(document)).sum();
-        // A single text is one run however long it is: no thread would help.
-        let least = if documents.len() == 1 { SHORT } else { encode::RUN };
-        let result = if bytes < self.short(least) {
-            py.detach(|| work(&self.engine, &documents, &AtomicBool::new(false)))
+        let documents = views(&texts)?;
+        let bytes = encode::work_of_all(&documents);
+        let result = if bytes < self.short(TINY) {
+            work(&self.engine, &documents, 1, &|| false)
+        } else if bytes < self.short(2 * encode::RUN) {
+            py.detach(|| work(&self.engine, &documents, 1, &|| false))
         } else {
-            interruptible(py, |_| Ok(()), |stop| on_threads(threads, || work(&self.engine, &documents, stop)))??
+            // A single text is one run however long it is: no thread would help.
+            let threads = if documents.len() == 1 { 1 } else { threads.unwrap_or_else(|| cores(bytes)) };
+            watched(py, |stop| work(&self.engine, &documents, threads, stop))?
         };
         result.map_err(|error| match &error {
             Error::InDocument { index, source } => {
-                let (index, text) = (*index, texts[*index].is_str().then_some(documents[*index]));
+                let mut room = Vec::new();
+                let text = texts[*index].is_str().then(|| documents[*index].utf8(&mut room));
                 let inner = exception(py, (**source).clone(), text);
                 let message = format!("item {index}: {}", inner.value(py));
                 match inner.get_type(py).call1((message,)) {
@@ -90,6 +93,73 @@ impl Encoder {
                 }
             }
             _ => exception(py, error, None),
+        })
+    }
+
+    /// The ids of texts, run by run, in order; `take` has the interpreter lock.
+    fn batch<'py>(
+        &self,
+        list: &Bound<'py, PyList>,
+        options: Options,
+        threads: Option<usize>,
+        mut take: impl FnMut(Python<'_>, encode::Batch) -> PyResult<()> + Send,
+    ) -> PyResult<()> {
+        let mut raised = None;
+        let result = self.on_texts(list, threads, |engine, documents, threads, stop| {
+            engine.encode_batch(documents, options, threads, stop, &mut |part| {
+                Python::attach(|py| take(py, part)).map_err(|error| {
+                    raised = Some(error);
+                    Error::Interrupted
+                })
+            })
+        });
+        raised.map_or(result, Err)
+    }
+
+    /// The ids of texts, a list each: made while other threads encode the texts behind.
+    pub fn lists<'py>(
+        &self,
+        texts: &Bound<'py, PyList>,
+        options: Options,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let mut lists: Vec<Py<PyList>> = Vec::with_capacity(texts.len());
+        self.batch(texts, options, threads, |py, part| {
+            let mut start = 0;
+            for end in part.ends {
+                lists.push(self.ints.list(py, &part.ids[start..end])?.unbind());
+                start = end;
+            }
+            Ok(())
+        })?;
+        PyList::new(texts.py(), lists)
+    }
+
+    /// The ids of texts, end to end, and the end of each text's.
+    pub fn flat(
+        &self,
+        texts: &Bound<'_, PyList>,
+        options: Options,
+        threads: Option<usize>,
+    ) -> PyResult<(Vec<u32>, Vec<u64>)> {
+        let (mut ids, mut ends) = (Vec::new(), Vec::with_capacity(texts.len()));
+        self.batch(texts, options, threads, |_, part| {
+            if ids.is_empty() {
+                ids = part.ids;
+                ends.extend(part.ends.iter().map(|&end| end as u64));
+            } else {
+                ends.extend(part.ends.iter().map(|&end| (ids.len() + end) as u64));
+                ids.extend_from_slice(&part.ids);
+            }
+            Ok(())
+        })?;
+        Ok((ids, ends))
+    }
+
+    /// The number of ids of each text.
+    pub fn counts(&self, texts: &Bound<'_, PyList>, options: Options, threads: Option<usize>) -> PyResult<Vec<u64>> {
+        self.on_texts(texts, threads, |engine, documents, threads, stop| {
+            engine.count_batch(documents, options, threads, stop)
         })
     }
 
@@ -120,15 +190,17 @@ impl Encoder {
             list
         })
     }
+}
 
-    pub fn batch(
-        &self,
-        texts: &Bound<'_, PyList>,
-        options: Options,
-        threads: Option<usize>,
-    ) -> PyResult<encode::Batch> {
-        self.on_texts(texts, threads, |encoder, documents, stop| {
-            encoder.encode_batch(documents, options, &|| stop.load(Ordering::Relaxed))
-        })
+/// The cores that this process may use. The question costs as much as some kilobytes do, so for a small batch the last
+/// answer stands.
+pub fn cores(bytes: usize) -> usize {
+    static CORES: AtomicUsize = AtomicUsize::new(0);
+    let known = CORES.load(Ordering::Relaxed);
+    if known > 0 && bytes < SHORT {
+        return known;
     }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    CORES.store(cores, Ordering::Relaxed);
+    cores
 }

@@ -7,11 +7,15 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
 from functools import cached_property
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from digram import _native
 from digram.definition import Definition
 from digram.errors import UnknownTokenError
 from digram.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = ["CoreBPE"]
 

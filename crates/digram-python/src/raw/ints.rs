@@ -34,6 +34,10 @@ mod shared {
             let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(length))?.cast_into_unchecked() };
             let objects = self.objects.get_or_init(|| bytemuck::zeroed_slice_box(self.ids));
             for (i, &id) in ids.iter().enumerate() {
+                // The objects of a large vocabulary lie far apart.
+                if let Some(place) = ids.get(i + AHEAD).and_then(|&later| objects.get(later as usize)) {
+                    prefetch(place.load(Relaxed));
+                }
                 let object = match objects.get(id as usize).map(|place| place.load(Relaxed)) {
                     Some(object) if object != 0 => object as *mut ffi::PyObject,
                     _ => made(id, objects)?,
@@ -47,6 +51,20 @@ mod shared {
             }
             Ok(list)
         }
+    }
+
+    /// How many ids before it is wanted an object is asked for.
+    const AHEAD: usize = 12;
+
+    fn prefetch(address: usize) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a hint; any address may be given, null too.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(address as *const i8);
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = address;
     }
 
     /// Makes the int of an id; the table owns it.

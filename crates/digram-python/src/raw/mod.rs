@@ -2,6 +2,8 @@
 //! binding's `unsafe` is here.
 #![allow(unsafe_code)]
 
+pub mod bytes;
 pub mod ints;
+pub mod lists;
 pub mod numbers;
 pub mod text;

@@ -9,13 +9,16 @@ mod decoder_stream;
 mod encoder_stream;
 mod fast;
 mod prefix;
+mod runs;
 mod spans;
+mod spelt;
 mod truncate;
 mod unstable;
 
 pub use added::{AddedToken, Allowed};
-pub use batch::{Batch, RUN, work_of};
+pub use batch::{Batch, RUN, work_of_all};
 pub use chunks::Chunk;
+pub use decode::Decoded;
 pub use decoder::{Decoder, Step as DecoderStep};
 pub use decoder_stream::DecoderStream;
 pub use encoder_stream::EncoderStream;
@@ -32,6 +35,7 @@ use fast::{Counted, Ids, Listed, Pieces, Spare, Unsplit};
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// A frozen tokenizer: vocabulary, split pattern, special tokens. Share it between threads freely.
 #[derive(Debug)]
@@ -43,6 +47,8 @@ pub struct Encoder {
     specials: HashMap<String, usize>,
     /// The strings of added tokens by id, where they are not what the vocabulary spells.
     added_by_id: HashMap<u32, Vec<u8>>,
+    /// What ids are spelt, once one was decoded.
+    spelt: OnceLock<spelt::Spelt>,
     /// Added tokens that always match.
     always: Allowed,
     /// All added tokens.
@@ -161,6 +167,7 @@ impl Encoder {
             around,
             specials: by_marker,
             added_by_id,
+            spelt: OnceLock::new(),
             always,
             all,
             longest,
