@@ -144,11 +144,8 @@ def main() -> None:
     if args.child:
         pin()
         engine, files, mode, file, checksum, count = args.child
-        print(
-            json.dumps(
-                child(engine, Vocabulary.of_data(json.loads(files)), mode, Path(file), Answer(checksum, int(count)))
-            )
-        )
+        of, right = Vocabulary.of_data(json.loads(files)), Answer(checksum, int(count))
+        print(json.dumps(child(engine, of, mode, Path(file), right, CLOCKS[args.clock])))
     else:
         keep(args.json, compare(args))
 

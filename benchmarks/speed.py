@@ -67,11 +67,10 @@ def run(args: argparse.Namespace, folder: Path) -> int:
         if name not in args.part:
             continue
         print(f"\n== {name}", flush=True)
-        code = subprocess.run(
-            [sys.executable, str(HERE / command[0]), *command[1:], "--json", str(folder / f"{name}.json")]
-        )
-        if code.returncode:
-            say(f"{name} ended with exit code {code.returncode}: its figures are missing")
+        command = [sys.executable, str(HERE / command[0]), *command[1:], "--json", str(folder / f"{name}.json")]
+        code = subprocess.run(command, check=False).returncode
+        if code:
+            say(f"{name} ended with exit code {code}: its figures are missing")
             failed += 1
     return failed
 
