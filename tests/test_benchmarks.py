@@ -28,7 +28,10 @@ def texts(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory, data):
-    """Runs a program of benchmarks/, with a folder for temporary files of its own; gives what it printed. `code` None: any."""
+    """Runs a program of benchmarks/, with temporary files in a folder of its own; gives what it printed.
+
+    `code` is the exit code that it must have; None is any.
+    """
     folder = tmp_path_factory.mktemp("temporary")
 
     def run(name, *arguments, code=0, **environment):
