@@ -122,6 +122,8 @@ def where(about: dict[str, Any]) -> str:
     """The machine, the day and the versions."""
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     texts = "" if about["folder"] else " Texts: built of Debian packages where that could be, else of this machine."
+    if about["clock"] == "cpu":
+        texts += " The machine had other work: on one core, processor time was taken instead of the wall's."
     return (
         f"Measured on {about['machine']}, on {about['date']} (load before the run: {about['load']}), "
         f"{about['rounds']} rounds.{texts} Versions: {versions}."

@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from common import CASES, HERE, load_average, machine, say, version_of
+from common import CASES, CLOCKS, HERE, load_average, machine, say, version_of
 from page import page
 
 KEEP = HERE.parent / "target" / "benchmarks"
@@ -26,7 +26,7 @@ PARTS = ("encode", "batch_one", "batch_all", "fresh_process")
 
 def options(args: argparse.Namespace, *names: str) -> list[str]:
     """What this program was given of the options `names`, as arguments for another."""
-    found: list[str] = [str(args.folder)] if args.folder else []
+    found: list[str] = []
     for name in names:
         value = getattr(args, name)
         if value is not None:
@@ -36,14 +36,15 @@ def options(args: argparse.Namespace, *names: str) -> list[str]:
 
 def commands(args: argparse.Namespace) -> dict[str, list[str]]:
     """The programs to run, by the name of the file that their figures go to."""
-    texts = options(args, "vocabulary", "corpus", "engine", "rounds", "bytes")
+    folder, clock = [str(args.folder)] if args.folder else [], options(args, "clock")
+    texts = [*folder, *options(args, "vocabulary", "corpus", "engine", "rounds", "bytes")]
     batch = ["encode.py", *texts, "--mode", "batch", "batch_arrays", "--cores"]
-    fresh = options(args, "vocabulary", "engine", "rounds", "bytes")
+    fresh = [*folder, *options(args, "vocabulary", "engine", "rounds", "bytes")]
     return {
-        "encode": ["encode.py", *texts, *(["--mode", *args.mode] if args.mode else [])],
-        "batch_one": [*batch, "one"],
+        "encode": ["encode.py", *texts, *clock, *options(args, "mode")],
+        "batch_one": [*batch, "one", *clock],
         "batch_all": [*batch, "all"],
-        "fresh_process": ["fresh_process.py", *fresh],
+        "fresh_process": ["fresh_process.py", *fresh, *clock],
     }
 
 
@@ -59,6 +60,7 @@ def run(args: argparse.Namespace, folder: Path) -> int:
         "bytes": args.bytes or CASES["encode"]["bytes"],
         "rounds": args.rounds or CASES["encode"]["rounds"],
         "folder": args.folder is not None,
+        "clock": args.clock or "wall",
     }
     print(f"{about['machine']}; load {about['load']}", flush=True)
     (folder / "about.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
@@ -82,6 +84,7 @@ def main() -> None:
         cli.add_argument(f"--{name}", nargs="+", help="as for encode.py")
     cli.add_argument("--rounds", type=int)
     cli.add_argument("--bytes", type=int, help="of text a round; the page of a release has 10,000,000")
+    cli.add_argument("--clock", choices=list(CLOCKS), help="cpu: for one core of a machine that has other work")
     cli.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
     cli.add_argument("--keep", type=Path, default=KEEP)
     cli.add_argument("--from", type=Path, dest="source", help="run nothing: take the figures of this folder")
