@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,7 @@ def scaling(one: list[Figure], every: list[Figure]) -> str:
     for figure in every:
         single = alone.get((figure.vocabulary, figure.corpus, figure.mode, figure.kind))
         gain = "–"
-        if single and "digram" in single.speeds and "digram" in figure.speeds:
+        if single and single.clock == figure.clock and "digram" in single.speeds and "digram" in figure.speeds:
             gain = str(spread("digram", figure.speeds["digram"], single.speeds["digram"]))
         rows.append([figure.vocabulary, figure.corpus, figure.mode, figure.kind, cell(figure), gain])
     return table(["vocabulary", "corpus", "call", "text", "all cores", "times one core"], rows, left=4)
@@ -124,10 +125,11 @@ def where(about: dict[str, Any]) -> str:
     texts = "" if about["folder"] else " Texts: built of Debian packages where that could be, else of this machine."
     if about["clock"] == "cpu":
         texts += " The machine had other work: on one core, processor time was taken instead of the wall's."
-    return (
+    text = (
         f"Measured on {about['machine']}, on {about['date']} (load before the run: {about['load']}), "
         f"{about['rounds']} rounds.{texts} Versions: {versions}."
     )
+    return textwrap.fill(text, 120, break_on_hyphens=False)
 
 
 def page(folder: Path) -> str:
