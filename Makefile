@@ -34,7 +34,7 @@ $$($(PY) -c 'import sys, tomllib; extras = tomllib.load(open("pyproject.toml", "
 	print(*(line.replace(" ", "") for name in sys.argv[1:] for line in extras[name]))' $(1))
 endef
 
-.PHONY: help venv build demo test lint rust python exhaustive fuzz sanitize bench format clean missing
+.PHONY: help venv build demo test lint rust python exhaustive fuzz sanitize bench instructions format clean missing
 missing:
 
 help: ## list the targets
@@ -99,10 +99,14 @@ fuzz: $(VENV)/.tools build ## each fuzz target for FUZZ_SECONDS, with coverage a
 sanitize: $(VENV)/.maturin ## the engine's tests under AddressSanitizer, with that of its C code
 	$(PY) fuzz/run.py --sanitize
 
-bench: $(VENV)/.tools build ## speed beside other libraries, on text of this machine (see benchmarks/README.md)
-	$(PY) benchmarks/encode.py
-	$(PY) benchmarks/encode.py --mode batch
-	$(PY) benchmarks/train.py
+# Rivals are installed one by one: one that has no package for this machine is named, and its column is missing.
+bench: $(VENV)/.tools build ## speed beside other libraries (see benchmarks/README.md)
+	@for rival in $(call requirements,bench); do $(PIP) "$$rival" || echo "note: $$rival does not install here, and is left out" >&2; done
+	$(PY) benchmarks/speed.py $(ARGS)
+	$(if $(strip $(ARGS)),,$(PY) benchmarks/train.py)
+
+instructions: $(VENV)/.maturin ## instructions of the engine's kernels beside those of before (needs valgrind)
+	$(PY) benchmarks/instructions.py $(ARGS)
 
 format: $(VENV)/.tools ## rewrite the sources in the project's format
 	$(PY) -m ruff check --fix $(PYTHON_SOURCES)

@@ -1,12 +1,17 @@
-"""What both benchmarks share: cases, corpora, medians, the table line, the JSON file."""
+"""What the benchmarks share: cases, the test data, one core, medians, the table line, the JSON file."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import json
+import os
+import platform
+import re
 import statistics
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,8 +21,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
 from support.data import Data, data_folder  # noqa: E402
-from support.texts import multilingual_text, stdlib_prose, stdlib_text  # noqa: E402
 
+# What a stopwatch shows, or what the processor spent on this process alone (of several cores the sum).
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 CASES: dict[str, Any] = tomllib.loads((HERE / "cases.toml").read_text(encoding="utf-8"))
 
 
@@ -37,9 +43,8 @@ def installed(kind: str, wanted: Sequence[str] | None) -> list[str]:
     for engine in CASES[kind]:
         if wanted and engine["name"] not in wanted:
             continue
-        try:
-            version = importlib.metadata.version(engine["package"])
-        except importlib.metadata.PackageNotFoundError:
+        version = version_of(engine["package"])
+        if version is None:
             say(f"{engine['name']} left out: not installed (pip install {engine['package']})")
             continue
         say(f"{engine['name']} {version}")
@@ -47,18 +52,36 @@ def installed(kind: str, wanted: Sequence[str] | None) -> list[str]:
     return found
 
 
-def corpus(name: str, folder: Path | None) -> str:
-    """The text `name` (prose, code, multilingual): `folder/name.txt`, or what this machine has of that kind."""
-    if folder is not None:
-        return (folder / f"{name}.txt").read_text(encoding="utf-8", errors="ignore")
-    if name == "prose":
-        return stdlib_prose(10_000_000)
-    if name == "code":
-        return stdlib_text(30_000_000)
-    if name == "multilingual":
-        # Small strings again and again flatter every cache: use a folder of real corpora for figures to quote.
-        return multilingual_text(200)
-    raise SystemExit(f"error: no corpus {name!r} on this machine: give a folder that holds {name}.txt")
+def version_of(package: str) -> str | None:
+    """The version of an installed package; digram may also lie on the path without having been installed."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        if package != "digram" or importlib.util.find_spec(package) is None:
+            return None
+        return str(importlib.import_module(package).__version__)
+
+
+def machine() -> str:
+    """The processor, the cores that this process has, and the interpreter."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    model, flags = platform.processor() or platform.machine(), ""
+    if (info := Path("/proc/cpuinfo")).exists():
+        fields = dict(re.findall(r"^(model name|flags|cpu MHz)\s*: (.*)$", info.read_text(), re.M))
+        known = [name for name in ("avx2", "avx512bw", "avx512vbmi2") if name in fields.get("flags", "").split()]
+        model, flags = fields.get("model name", model), "".join(f", {name}" for name in known)
+    return f"{cores} cores of {model}{flags}; {platform.system()}, Python {platform.python_version()}"
+
+
+def load_average() -> str:
+    """What else the machine does, as far as the system tells."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+
+
+def pin() -> None:
+    """All that comes runs on one core, where the system can do that: threads there already stay as they are."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def row(title: str, unit: str, figures: Mapping[str, Sequence[float]], *, higher_is_better: bool) -> dict[str, Any]:

@@ -4,91 +4,147 @@ On text met for the first time (fresh) and met again (warm).
 
     python benchmarks/encode.py [FOLDER] [--vocabulary NAME ...] [--corpus NAME ...] [--mode NAME ...] [--rounds N]
 
-FOLDER holds prose.txt, code.txt, multilingual.txt; without it the text is what every machine has. An engine whose ids
-differ from tiktoken's is listed and left out before anything is timed. The engines take turns within a round. All runs
-on one core, so that no engine wins by threads; `--mode batch`, a run of its own, has all of them.
+FOLDER holds prose.txt, code.txt, multilingual.txt; without it they are built, or are what every machine has. The result
+of each timed call is compared with the ids of the vocabulary's own library (tiktoken or tokenizers) once the clock has
+stopped; an engine that gives others is named and left out. Engines take turns within a round, each round begins with
+the next one, and each mode has texts of its own: what counts as fresh was met in no earlier call. All on one core, so
+that no engine wins by threads; `--cores all` has them all. `--clock cpu` counts the processor's time instead of the
+wall's: for ratios on one core of a machine that has other work.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from common import CASES, corpus, installed, keep, row, say
+import modes
+from answers import answers
+from common import CASES, CLOCKS, installed, keep, pin, say
+from corpora import stretches, text_of
 from encoders import ENCODERS, Encoder
-
-# "fresh" or "warm" -> engine -> megabytes a second, a figure a round.
-Speeds = dict[str, dict[str, list[float]]]
+from modes import Work, is_right, job, parts_of
+from tables import Figure, line
+from vocabularies import Vocabulary, vocabulary
 
 SETTINGS = CASES["encode"]
-DOCUMENTS = {"docs": 4000, "short": 100, "batch": 4000}
 
 
-def documents(text: str, size: int) -> list[str]:
-    """The text in stretches of `size` characters."""
-    return [text[i : i + size] for i in range(0, len(text), size)]
+class Cell:
+    """The engines that are still exact in one corpus under one vocabulary, and those that are not."""
+
+    def __init__(self, encoders: dict[str, Encoder], title: str) -> None:
+        self.encoders = dict(encoders)
+        self.title = title
+        self.wrong: dict[str, str] = {}
+
+    def leave_out(self, engine: str, why: str) -> None:
+        """The engine is timed no more, and what was timed of it counts no more."""
+        say(f"{self.title}: {engine} left out: {why}")
+        self.wrong[engine] = why
+        self.encoders.pop(engine, None)
+
+    def run(self, engine: str, work: Work, run: Callable[[], Any], clock: Callable[[], float]) -> float | None:
+        """Megabytes a second of one call, or None where it fails or gives other ids."""
+        try:
+            start = clock()
+            result = run()
+            took = clock() - start
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a panic of a Rust library is no Exception
+            self.leave_out(engine, f"{type(error).__name__}: {str(error)[:100]}")
+            return None
+        if not is_right(work, result):
+            self.leave_out(engine, f"its result is not that of the vocabulary's own library ({work.mode})")
+            return None
+        return work.megabytes / max(took, 1e-9)
 
 
-def fresh_texts(text: str, rounds: int, characters: int) -> Iterator[str]:
-    """A text a round, none of them met before, each made of twenty stretches spread over the corpus."""
-    stretch = min(characters, len(text) // rounds) // 20
-    step = len(text) // 20
-    for r in range(rounds):
-        yield "".join(text[i * step + r * stretch :][:stretch] for i in range(20))
-
-
-def job(encoder: Encoder, mode: str, text: str, ids: list[int]) -> Callable[[], Any] | None:
-    """The work of `mode` on `text`, or None where the encoder cannot do it."""
-    call = encoder.get("list" if mode in ("docs", "short") else mode)
-    if call is None:
-        return None
-    if mode in DOCUMENTS:
-        docs = documents(text, DOCUMENTS[mode])
-        return (lambda: call(docs)) if mode == "batch" else (lambda: [call(doc) for doc in docs])
-    return (lambda: call(ids)) if mode == "decode" else (lambda: call(text))
-
-
-def exact(name: str, encoder: Encoder, sample: str, want: list[int]) -> bool:
-    """Whether the encoder gives the oracle's ids; says so where it does not."""
-    try:
-        got = list(encoder["list"](sample))
-    except Exception as error:
-        say(f"{name} fails on the sample, left out: {type(error).__name__}: {str(error)[:100]}")
-        return False
-    if got != want:
-        say(f"{name} gives other ids than tiktoken, left out")
-    return got == want
-
-
-def load(names: list[str], vocabulary: str) -> dict[str, Encoder]:
+def load(names: list[str], of: Vocabulary) -> dict[str, Encoder]:
     """The encoders that can load the vocabulary; says which cannot."""
     encoders = {}
     for name in names:
         try:
-            encoders[name] = ENCODERS[name](vocabulary)
+            encoders[name] = ENCODERS[name](of)
         except Exception as error:
-            say(f"{name} cannot load {vocabulary}, left out: {type(error).__name__}: {str(error)[:100]}")
+            say(f"{of.name}: {name} cannot load it, left out: {type(error).__name__}: {str(error)[:100]}")
     return encoders
 
 
-def measure(encoders: dict[str, Encoder], oracle: Encoder, mode: str, texts: list[str]) -> Speeds:
+def prepare(
+    of: Vocabulary, data: bytes, args: argparse.Namespace, cores: set[int] | None
+) -> tuple[Work, dict[str, list[Work]]]:
+    """A sample to try each engine on, and for each mode a text a round; no two of them share anything."""
+    wanted, rounds = args.mode, args.rounds
+    texts = list(stretches(data, len(wanted) * rounds + 1, args.bytes))
+    sample, texts = texts[0][:100_000], texts[1:]
+    plan = [("list", sample), *((mode, text) for i, text in enumerate(texts) for mode in [wanted[i // rounds]])]
+    cut = [(mode, text, parts_of(mode, text)) for mode, text in plan]
+    right = answers(of, [parts for _, _, parts in cut], cores)
+    works = [Work(mode, text, parts, answer) for (mode, text, parts), answer in zip(cut, right, strict=True)]
+    by_mode: dict[str, list[Work]] = defaultdict(list)
+    for work in works[1:]:
+        by_mode[work.mode].append(work)
+    return works[0], by_mode
+
+
+def warm_up(cell: Cell, sample: Work, clock: Callable[[], float]) -> None:
+    """Every engine on a small text, which also finds those that are wrong at once."""
+    for engine, encoder in list(cell.encoders.items()):
+        if run := job(encoder, sample, []):
+            cell.run(engine, sample, run, clock)
+
+
+def ids_of(cell: Cell, text: str) -> list[int]:
+    """The ids of the text, by an engine that has shown to be exact."""
+    oracles = {engine["name"] for engine in CASES["encoder"] if engine.get("slow")}
+    fast = [e for name, e in cell.encoders.items() if name not in oracles] or list(cell.encoders.values())
+    return list(fast[0]["list"](text)) if fast else []
+
+
+def measure(cell: Cell, works: list[Work], clock: Callable[[], float]) -> dict[str, dict[str, list[float]]]:
     """Megabytes a second of each engine and round, by "fresh" and "warm"."""
-    speeds: Speeds = {"fresh": defaultdict(list), "warm": defaultdict(list)}
-    for text in texts:
-        megabytes = len(text.encode()) / 1e6
-        ids = oracle["list"](text) if mode == "decode" else []
-        jobs = {name: run for name, e in encoders.items() if (run := job(e, mode, text, ids))}
-        for rows in speeds.values():
-            for name, run in jobs.items():
-                start = time.perf_counter()
-                run()
-                rows[name].append(megabytes / (time.perf_counter() - start))
-    return speeds
+    speeds: dict[str, dict[str, list[float]]] = {"fresh": defaultdict(list), "warm": defaultdict(list)}
+    slow = {engine["name"] for engine in CASES["encoder"] if engine.get("slow")}
+    for number, work in enumerate(works):
+        ids = ids_of(cell, work.text) if work.mode in modes.DECODING else []
+        names = list(cell.encoders)
+        names = names[number % len(names) :] + names[: number % len(names)] if names else []
+        for kind in ("fresh", "warm"):
+            for name in names:
+                if name in slow and (number or kind == "warm"):
+                    continue  # once is enough to see that it is slow
+                encoder = cell.encoders.get(name)
+                run = job(encoder, work, ids) if encoder else None
+                speed = cell.run(name, work, run, clock) if run else None
+                if speed is not None:
+                    speeds[kind][name].append(speed)
+    return {kind: {n: v for n, v in found.items() if n in cell.encoders} for kind, found in speeds.items()}
+
+
+def figures(args: argparse.Namespace, names: list[str]) -> Iterator[Figure]:
+    """All cells that were asked for, one after the other."""
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    if args.cores == "one":
+        pin()
+    for name in args.vocabulary:
+        of = vocabulary(name, args.folder)
+        encoders = load(names, of)
+        for corpus in args.corpus:
+            data = text_of(corpus, args.folder)
+            sample, by_mode = prepare(of, data, args, cores)
+            cell = Cell(encoders, f"{of.name} {corpus}")
+            warm_up(cell, sample, CLOCKS[args.clock])
+            for mode, works in by_mode.items():
+                for kind, speeds in measure(cell, works, CLOCKS[args.clock]).items():
+                    if speeds:
+                        yield Figure(of.name, corpus, mode, kind, works[0].megabytes, speeds, dict(cell.wrong))
+                if not any(job(encoder, works[0], []) for encoder in cell.encoders.values()):
+                    say(f"{cell.title}: no engine can do {mode}")
 
 
 def main() -> None:
@@ -96,34 +152,23 @@ def main() -> None:
     cli.add_argument("folder", type=Path, nargs="?")
     cli.add_argument("--vocabulary", nargs="+", default=SETTINGS["vocabularies"])
     cli.add_argument("--corpus", nargs="+", default=SETTINGS["corpora"])
-    cli.add_argument("--mode", nargs="+", default=SETTINGS["modes"], choices=[*SETTINGS["modes"], "batch"])
+    cli.add_argument("--mode", nargs="+", default=SETTINGS["modes"], choices=modes.ALL)
     cli.add_argument("--engine", nargs="+", choices=list(ENCODERS))
     cli.add_argument("--rounds", type=int, default=SETTINGS["rounds"])
-    cli.add_argument("--characters", type=int, default=SETTINGS["characters"])
+    cli.add_argument("--bytes", type=int, default=SETTINGS["bytes"], help="of text a round")
+    cli.add_argument("--cores", choices=("one", "all"), default="one")
+    cli.add_argument("--clock", choices=list(CLOCKS), default="wall")
     cli.add_argument("--json", type=Path, help="keep all figures in this file")
     args = cli.parse_args()
-    if "batch" in args.mode and len(args.mode) > 1:
-        cli.error("run --mode batch by itself: it uses all cores, the others one")
+    if args.cores == "all" and args.clock == "cpu":
+        cli.error("--clock cpu is for one core: of several it adds up the time of all")
 
-    names = installed("encoder", args.engine)
-    if args.mode != ["batch"] and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # before any engine makes its threads
-    figures = []
-    for vocabulary in args.vocabulary:
-        encoders, oracle = load(names, vocabulary), ENCODERS["tiktoken"](vocabulary)
-        for name in args.corpus:
-            texts = list(fresh_texts(corpus(name, args.folder), args.rounds, args.characters))
-            sample = texts[0][:300_000]
-            want = oracle["list"](sample)
-            right = {engine: e for engine, e in encoders.items() if exact(engine, e, sample, want)}
-            for mode in args.mode:
-                if not any(job(e, mode, "", []) for e in right.values()):
-                    say(f"no engine can do {mode}")
-                    continue
-                for kind, speeds in measure(right, oracle, mode, texts).items():
-                    title = f"{vocabulary} {name} {mode} {kind}"
-                    figures.append(row(title, "MB/s", speeds, higher_is_better=True))
-    keep(args.json, figures)
+    os.environ["DIGRAM_CACHE"] = "0"
+    found = []
+    for figure in figures(args, installed("encoder", args.engine)):
+        print(line(figure), flush=True)
+        found.append(figure)
+    keep(args.json, [figure.as_data() | {"cores": args.cores, "clock": args.clock} for figure in found])
 
 
 if __name__ == "__main__":

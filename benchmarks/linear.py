@@ -99,25 +99,27 @@ def seconds(work: Callable[[str], object], text: str) -> float:
     return best
 
 
+def oracle(name: str, path: Path, tok: digram.Tokenizer) -> Callable[[str], list[int]]:
+    """The library that the vocabulary was made for."""
+    if path.suffix == ".tiktoken":
+        import tiktoken
+        from tiktoken.load import load_tiktoken_bpe
+
+        pattern, ranks = tok.pattern, load_tiktoken_bpe(str(path))
+        assert pattern is not None
+        return tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={}).encode_ordinary
+    import tokenizers
+
+    other = tokenizers.Tokenizer.from_file(str(path))
+    return lambda text: list(other.encode(text, add_special_tokens=False).ids)
+
+
 def check(name: str, path: Path, tok: digram.Tokenizer) -> None:
-    """The ids of each input, by the library that the vocabulary was made for."""
+    """The ids of each input are those of the library that the vocabulary was made for."""
+    expected = oracle(name, path, tok)
     for label, make in INPUTS.items():
         text = make(SHORTEST)
-        if path.suffix == ".tiktoken":
-            import tiktoken
-            from tiktoken.load import load_tiktoken_bpe
-
-            pattern = tok.pattern
-            assert pattern is not None
-            other = tiktoken.Encoding(
-                name, pat_str=pattern, mergeable_ranks=load_tiktoken_bpe(str(path)), special_tokens={}
-            )
-            expected = other.encode_ordinary(text)
-        else:
-            import tokenizers
-
-            expected = tokenizers.Tokenizer.from_file(str(path)).encode(text, add_special_tokens=False).ids
-        if tok.encode(text) != expected:
+        if tok.encode(text) != expected(text):
             raise SystemExit(f"{name}: the ids of {label!r} are wrong")
 
 

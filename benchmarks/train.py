@@ -24,7 +24,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from common import CASES, corpus, installed, keep, row, say
+from common import CASES, installed, keep, row, say
+from corpora import text_of
+from support.texts import stdlib_prose
 from trainers import TRAINERS
 
 SETTINGS = CASES["train"]
@@ -35,7 +37,7 @@ def check() -> None:
     import digram
     from digram.reference import BPETokenizer
 
-    text, size = corpus("prose", None)[:5_000], 400
+    text, size = stdlib_prose(5_000), 400
     naive = BPETokenizer()
     naive.train(text, size)
     fast = digram.train(text, vocab_size=size, split=None)
@@ -106,7 +108,7 @@ def main() -> None:
             name, characters, size, pattern = case.split(":")
             file = Path(folder) / f"{name}-{characters}.txt"
             if not file.exists():
-                text = corpus(name, args.folder)
+                text = text_of(name, args.folder).decode("utf-8", "ignore")
                 file.write_text(text[: int(characters) or len(text)], encoding="utf-8", newline="")
             runs: dict[str, list[dict[str, Any]]] = defaultdict(list)
             able = list(names)

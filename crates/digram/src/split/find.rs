@@ -77,7 +77,7 @@ impl Find {
 
     /// Whether this string is looked for.
     pub(crate) fn is_text(&self, text: &str) -> bool {
-        matches!(&self.0, Kind::Text(finder) if finder.needle() == text.as_bytes())
+        matches!(&self.kind, Kind::Text(finder) if finder.needle() == text.as_bytes())
     }
 
     /// As `Splitter::quick_bytes`.
