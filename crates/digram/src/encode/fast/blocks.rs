@@ -163,8 +163,7 @@ impl<'a> Pieces<'a> {
         base: usize,
         ids: &mut impl Ids,
     ) -> Result<()> {
-        let key = |from, end| Key::of(text, from, end);
-        self.append_block(start, ends, key, ids, |pieces, from, end, ids| match end - from {
+        self.append_block(text, start, ends, ids, |pieces, from, end, ids| match end - from {
             ..=LONGEST => ids.made(|out| pieces.append_short(&text[from..end], base + from, false, out)),
             _ => pieces.append_long(text, from..end, base, ids),
         })
@@ -179,8 +178,7 @@ impl<'a> Pieces<'a> {
         base: usize,
         ids: &mut impl Ids,
     ) -> Result<()> {
-        let key = |from, end| Key::of(text, from, end);
-        self.append_block(start, ends, key, ids, |pieces, from, end, ids| {
+        self.append_block(text, start, ends, ids, |pieces, from, end, ids| {
             let part = &text[from..end];
             ids.made(|out| match part.len() {
                 ..=LONGEST => pieces.append_short(part, base + from, true, out),
@@ -189,33 +187,42 @@ impl<'a> Pieces<'a> {
         })
     }
 
-    /// The ids of the pieces or parts that begin at byte `start` of a text and have these ends: those under their keys, or
-    /// what `missed` finds.
+    /// The ids of the pieces or parts that begin at byte `start` of a text and have these ends, a block of them at most: those
+    /// under their keys, or what `missed` finds.
     #[inline]
     pub(super) fn append_block<I: Ids>(
         &mut self,
+        text: &[u8],
         start: usize,
         ends: &[usize],
-        key: impl Fn(usize, usize) -> Key,
         ids: &mut I,
         missed: impl Fn(&mut Self, usize, usize, &mut I) -> Result<()>,
     ) -> Result<()> {
         let mut keys = [(Key::default(), 0); BLOCK];
+        let keys = &mut keys[..ends.len()];
         let mut from = start;
         let cache = self.cache.get();
         for (slot, &end) in keys.iter_mut().zip(ends) {
-            let key = key(from, end);
+            let key = Key::of(text, from, end);
             *slot = (key, cache.line(key));
             from = end;
         }
-        from = start;
-        for (&(key, line), &end) in keys.iter().zip(ends) {
-            match self.cache.get().get_at(line, key) {
-                Some(Hit::Few(few, count)) => ids.few(few, count),
-                Some(Hit::Many(many)) => ids.many(many),
-                None => missed(self, from, end, ids)?,
+        let mut done = 0;
+        loop {
+            // A loop of its own, without a call: nothing has to be loaded again.
+            let cache = self.cache.get();
+            while let Some(&(key, line)) = keys.get(done) {
+                match cache.get_at(line, key) {
+                    Some(Hit::Few(few, count)) => ids.few(few, count),
+                    Some(Hit::Many(many)) => ids.many(many),
+                    None => break,
+                }
+                done += 1;
             }
-            from = end;
+            let Some(&end) = ends.get(done) else { break };
+            let from = if done == 0 { start } else { ends[done - 1] };
+            missed(self, from, end, ids)?;
+            done += 1;
         }
         ids.end_block();
         Ok(())

@@ -5,7 +5,7 @@
 //! stand apart.
 //!
 //! A piece has two lines that it may stand in, next to each other: mostly it is in the first; the second keeps pieces that
-//! fall together from driving each other out. Both are asked for ahead. (A second line anywhere in the table keeps more, but
+//! fall together from driving each other out. (A second line anywhere in the table keeps more, but
 //! was waited for each time.) A table that is half full is doubled; at its largest, new pieces take the place of old ones.
 
 use super::pages::{Table, Zero};
@@ -30,46 +30,46 @@ pub(super) struct Key {
     high: u64,
 }
 
-/// By length: which bits of both words are the piece's.
-const MASKS: [(u64, u64); LONGEST + 1] = {
-    let mut masks = [(0, 0); LONGEST + 1];
+/// What a length makes of sixteen bytes.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Which bits of both words are the piece's.
+    low: u64,
+    high: u64,
+    /// What is added above them.
+    length: u64,
+}
+
+/// By length, and the last one for all that are too long.
+const SHAPES: [Shape; LONGEST + 2] = {
+    // What no entry has: bytes, of a piece without length.
+    let mut shapes = [Shape { low: 0, high: 0, length: 1 }; LONGEST + 2];
     let mut length = 1;
     while length <= LONGEST {
         let bits = u128::MAX >> (128 - 8 * length);
-        masks[length] = (bits as u64, (bits >> 64) as u64);
+        shapes[length] = Shape { low: bits as u64, high: (bits >> 64) as u64, length: (length as u64) << 56 };
         length += 1;
     }
-    masks
+    shapes
 };
 
 impl Key {
-    /// What no entry has: bytes, of a piece without length.
-    const TOO_LONG: Self = Self { low: 0, high: 1 };
-
     /// The key of `text[from..end]`, which is not empty; of pieces that are too long one that no entry has.
     #[inline]
     pub(super) fn of(text: &[u8], from: usize, end: usize) -> Self {
-        let length = end - from;
-        if length > LONGEST {
-            return Self::TOO_LONG;
-        }
+        let length = (end - from).min(LONGEST + 1);
         let mut padded = [0; 16];
-        let bytes: &[u8; 16] = match text.get(from..from + 16) {
-            Some(bytes) => bytes.try_into().expect("16 bytes"),
+        let bytes: &[u8; 16] = match text.get(from..).and_then(|rest| rest.first_chunk()) {
+            Some(bytes) => bytes,
             None => {
-                padded[..length].copy_from_slice(&text[from..end]);
+                let rest = &text[from..];
+                padded[..rest.len()].copy_from_slice(rest);
                 &padded
             }
         };
         let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
-        let (low, high) = MASKS[length];
-        Self { low: word(0) & low, high: word(8) & high | (length as u64) << 56 }
-    }
-
-    /// Whether it is that of one piece.
-    #[inline]
-    pub(super) fn is_short(self) -> bool {
-        self.high >> 56 != 0
+        let shape = SHAPES[length];
+        Self { low: word(0) & shape.low, high: word(8) & shape.high | shape.length }
     }
 
     #[inline]
@@ -143,18 +143,28 @@ impl Cache {
         Self { shift: 64 - lines.len().trailing_zeros(), lines, used: 0, next: 0, many: Vec::new() }
     }
 
+    /// A line by its number, of which the lower bits count.
+    #[inline]
+    fn line_at(&self, line: usize) -> &Line {
+        let mask = self.lines.len() - 1;
+        // SAFETY: there are lines, a power of two of them, so no number is beyond the mask, which is below their number.
+        #[allow(unsafe_code)]
+        unsafe {
+            self.lines.get_unchecked(line & mask)
+        }
+    }
+
     /// The first line of a key.
     #[inline]
     fn line_of(&self, key: Key) -> usize {
         (key.hash() >> self.shift) as usize
     }
 
-    /// The first line of a key; the processor is told to fetch it and the second.
+    /// The first line of a key; the processor is told to fetch it (and mostly fetches its neighbour, too).
     #[inline]
     pub(super) fn line(&self, key: Key) -> usize {
         let line = self.line_of(key);
-        prefetch(&self.lines[line]);
-        prefetch(&self.lines[line ^ 1]);
+        prefetch(self.line_at(line));
         line
     }
 
@@ -162,10 +172,10 @@ impl Cache {
     /// may be another one by now.
     #[inline]
     pub(super) fn get_at(&self, line: usize, key: Key) -> Option<Hit<'_>> {
-        let first = self.lines.get(line)?;
+        let first = self.line_at(line);
         let entry = match first.find(key) {
             // Only what found its first line full is in the second.
-            None if first.is_full() => self.lines[line ^ 1].find(key)?,
+            None if first.is_full() => self.line_at(line ^ 1).find(key)?,
             found => found?,
         };
         let count = entry.high >> 60;
@@ -273,7 +283,7 @@ mod tests {
             let end = (from + n).min(text.len());
             let alone = Key::of(&text[from..end], 0, end - from);
             prop_assert_eq!(Key::of(&text, from, end), alone);
-            prop_assert_eq!(alone == Key::TOO_LONG, end - from > LONGEST);
+            prop_assert_eq!(alone.high >> 56 == 0, end - from > LONGEST);
         }
     }
 

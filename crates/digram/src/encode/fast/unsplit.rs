@@ -6,7 +6,7 @@
 //! written as it is merged.
 
 use super::blocks::{BLOCK, Ids, Pieces};
-use super::cache::{Hit, Key};
+use super::cache::{Hit, Key, LONGEST};
 use super::parts::next_ends;
 use crate::error::{Error, Place, Result};
 use crate::normalize::{self, Normalizer};
@@ -148,8 +148,7 @@ impl Pieces<'_> {
             for block in ends.chunks(BLOCK) {
                 let end = block[block.len() - 1];
                 self.look(end - at)?;
-                let key = |from, end| Key::of(text, from, end);
-                self.append_block(at, block, key, ids, |pieces, from, end, ids| {
+                self.append_block(text, at, block, ids, |pieces, from, end, ids| {
                     ids.made(|out| pieces.append_part(unsplit, &text[from..end], base + from, out))
                 })?;
                 at = end;
@@ -181,7 +180,7 @@ impl Pieces<'_> {
                 let result = self.append_by_merging(&written, offset, out);
                 self.written = written;
                 result?;
-                if key.is_short() {
+                if part.len() <= LONGEST {
                     self.cache.get().insert(key, &out[from..]);
                 }
             }
