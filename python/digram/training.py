@@ -15,7 +15,7 @@ from digram._text import whole_characters
 from digram.definition import Alphabet, Definition, special_ids
 from digram.errors import TrainingWarning
 from digram.patterns import checked, pattern
-from digram.tokenizer import Text, Tokenizer
+from digram.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from digram.corpus import Corpus
@@ -25,6 +25,8 @@ __all__ = ["PieceCounts", "Progress", "Ties", "train"]
 Ties = Literal["smallest-ids", "smallest-tokens", "first-seen"]
 
 _TIES = ("smallest-ids", "smallest-tokens", "first-seen")
+
+Text = str | bytes
 
 # Texts are handed to the engine in batches of about this many characters, so that all threads have work and memory
 # stays small.
