@@ -246,7 +246,7 @@ impl Encoder {
         let mut pieces = Pieces::new(self, stop);
         let allowed = options.allowed.unwrap_or(&self.always);
         let unsplit = self.unsplit.as_ref().filter(|_| allowed.is_plain());
-        if unsplit.is_none() && !(self.keeps_text(allowed) && self.splitter.has_ends()) {
+        if unsplit.is_none() && !(self.keeps_normal_text(allowed) && self.splitter.has_ends()) {
             return self.for_each_part(document, options, false, stop, &mut |part| {
                 ids.made(|out| match part {
                     Part::Token(id, _) => {
@@ -262,7 +262,14 @@ impl Encoder {
             for_each_stretch(&document[from..to], |stretch| match stretch {
                 Ok((text, at)) => match unsplit {
                     Some(unsplit) => pieces.append_unsplit(unsplit, text, from + at, ids),
-                    None => pieces.append_text(text, from + at, ids),
+                    None => match self.around.normalizer.apply(text)? {
+                        Cow::Borrowed(text) => pieces.append_text(text, from + at, ids),
+                        // Its pieces are all said to begin where it does.
+                        Cow::Owned(normal) => {
+                            let result = pieces.append_text(&normal, from + at, ids);
+                            result.map_err(|error| placed(error, text, from + at))
+                        }
+                    },
                 },
                 Err(range) => {
                     let (start, end) = (from + range.start, from + range.end);

@@ -6,6 +6,7 @@
 mod align;
 pub mod byte_characters;
 mod forms;
+mod quick;
 
 use crate::Result;
 use crate::split::Find;
@@ -75,7 +76,7 @@ impl Normalizer {
     pub fn keeps(&self, text: &[u8]) -> bool {
         self.0.iter().all(|step| match step {
             _ if text.is_ascii() && matches!(step, Step::Nfc | Step::Nfd | Step::Nfkc | Step::Nfkd) => true,
-            Step::Nfc => text.utf8_chunks().all(|chunk| is_nfc_quick(chunk.valid().chars()) == IsNormalized::Yes),
+            Step::Nfc => text.utf8_chunks().all(|chunk| quick::is_nfc(chunk.valid())),
             _ => false,
         })
     }
@@ -100,9 +101,9 @@ impl Step {
     fn apply(&self, text: &str) -> Result<Option<String>> {
         let is = |quick: IsNormalized| quick == IsNormalized::Yes;
         Ok(match self {
+            Self::Nfc => (!quick::is_nfc(text)).then(|| quick::nfc(text)),
             // ASCII is in every normal form; the quick check looks at each character.
-            Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd if text.is_ascii() => None,
-            Self::Nfc => (!is(is_nfc_quick(text.chars()))).then(|| text.nfc().collect()),
+            Self::Nfd | Self::Nfkc | Self::Nfkd if text.is_ascii() => None,
             Self::Nfd => (!is(is_nfd_quick(text.chars()))).then(|| text.nfd().collect()),
             Self::Nfkc => (!is(is_nfkc_quick(text.chars()))).then(|| text.nfkc().collect()),
             Self::Nfkd => (!is(is_nfkd_quick(text.chars()))).then(|| text.nfkd().collect()),

@@ -8,6 +8,7 @@
 //! fall together from driving each other out. (A second line anywhere in the table keeps more, but
 //! was waited for each time.) A table that is half full is doubled; at its largest, new pieces take the place of old ones.
 
+use super::long::LongParts;
 use super::pages::{Table, Zero};
 
 /// The longest piece that has an entry, in bytes.
@@ -135,12 +136,21 @@ pub(super) struct Cache {
     /// Which entry of a full line goes next.
     next: usize,
     many: Vec<u32>,
+    /// Parts that are too long for an entry.
+    pub(super) long: LongParts,
 }
 
 impl Cache {
     pub(super) fn new() -> Self {
         let lines = Table::<Line>::zeros(FEWEST_LINES);
-        Self { shift: 64 - lines.len().trailing_zeros(), lines, used: 0, next: 0, many: Vec::new() }
+        Self {
+            shift: 64 - lines.len().trailing_zeros(),
+            lines,
+            used: 0,
+            next: 0,
+            many: Vec::new(),
+            long: LongParts::default(),
+        }
     }
 
     /// A line by its number, of which the lower bits count.

@@ -5,11 +5,15 @@
 //! merged, and kept. Pieces come some hundreds at a time from the splitter: all their cache lines are asked for before the
 //! first one is looked at.
 //!
+//! A text that nothing splits, and a piece that is too long for an entry, is cut into [`parts`] where no merge can join
+//! them ([`unsplit`]).
+//!
 //! A cache is lent to one call at a time by the tokenizer's [`spare`] ones, so no thread waits for another. What a cache holds
 //! never shows: ids depend on the piece alone.
 
 mod blocks;
 mod cache;
+mod long;
 pub(super) mod pages;
 mod parts;
 mod spare;

@@ -166,8 +166,8 @@ mod tests {
     fn words_are_parts() {
         let vocabulary = vocabulary(&["ab", " a", "  ", "b.", "é中", "中\u{e4}"]);
         let joints = vocabulary.joints();
-        assert_eq!(parts(joints, "ab abb  ab, 12 x.\n\na"), ["ab", " abb", "  ab", ", 12", " x", ".\n\n", "a"]);
-        assert_eq!(parts(joints, "ab. éé中"), ["ab. ", "é", "é", "中"], "b. is a token");
+        assert_eq!(parts(joints, "ab abb  ab, 12 x.\n\na"), ["ab", " abb", "  ab", ",", " 12", " x", ".\n\n", "a"]);
+        assert_eq!(parts(joints, "ab. éé中"), ["ab.", " ", "é", "é", "中"], "b. is a token");
         assert_eq!(parts(joints, &"a".repeat(LONGEST)).len(), 1);
         assert_eq!(parts(joints, &"a".repeat(LONGEST + 1)).len(), LONGEST + 1);
         assert_eq!(parts(joints, &"ab".repeat(LONGEST)).len(), LONGEST);
@@ -221,7 +221,6 @@ mod tests {
             prop_assert_eq!(at, text.len());
             for &end in ends.iter().filter(|&&end| end < text.len()) {
                 prop_assert!(joints.is_cut_at(&text, end));
-                prop_assert_eq!(joints.next_cut(&text[..end + 1], end.saturating_sub(4)) <= end, true);
             }
             let from = |end: usize| ends.iter().rev().find(|&&other| other < end).copied().unwrap_or(0);
             for &end in &ends {

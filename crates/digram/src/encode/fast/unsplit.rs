@@ -7,6 +7,7 @@
 
 use super::blocks::{BLOCK, Ids, Pieces};
 use super::cache::{Hit, Key, LONGEST};
+use super::long::LONGEST_KEPT;
 use super::parts::next_ends;
 use crate::error::{Error, Place, Result};
 use crate::normalize::{self, Normalizer};
@@ -174,16 +175,38 @@ impl Pieces<'_> {
             Some(Hit::Few(ids, count)) => out.extend_from_slice(&ids[..count]),
             Some(Hit::Many(ids)) => out.extend_from_slice(ids),
             None => {
-                let from = out.len();
+                if part.len() > LONGEST
+                    && let Some(ids) = self.cache.get().long.get(part)
+                {
+                    out.extend_from_slice(ids);
+                    return Ok(());
+                }
                 let mut written = std::mem::take(&mut self.written);
                 unsplit.write(part, &mut written);
-                let result = self.append_by_merging(&written, offset, out);
+                let result = self.append_new_part(part, &written, offset, out);
                 self.written = written;
-                result?;
-                if part.len() <= LONGEST {
-                    self.cache.get().insert(key, &out[from..]);
-                }
+                return result;
             }
+        }
+        Ok(())
+    }
+
+    /// The same of one that was not there before and is now. As in the cache of pieces, there is no entry where a piece that
+    /// is taken whole would come to something else.
+    #[cold]
+    fn append_new_part(&mut self, part: &[u8], written: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
+        let (from, whole) = (out.len(), self.vocabulary.whole_piece(written));
+        match whole {
+            Some(id) if !self.vocabulary.takes_whole() => out.push(id),
+            _ => self.append_by_merging(written, offset, out)?,
+        }
+        let ids = &out[from..];
+        match part.len() {
+            1..=LONGEST if whole.is_none_or(|id| ids == [id]) => {
+                self.cache.get().insert(Key::of(part, 0, part.len()), ids);
+            }
+            len if len > LONGEST && len <= LONGEST_KEPT => self.cache.get().long.insert(part, ids),
+            _ => {}
         }
         Ok(())
     }
