@@ -100,6 +100,7 @@ impl Cl100k {
 
 impl O200k {
     pub(super) const O200K: Self = Self { contractions: Contractions::Folded, numbers: 3, slash: true, han: false };
+    #[cfg(test)]
     pub(super) const TEKKEN: Self = Self { contractions: Contractions::None, numbers: 1, slash: true, han: false };
 }
 
