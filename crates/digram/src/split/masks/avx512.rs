@@ -130,10 +130,10 @@ fn load(bytes: &[u8; 64]) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn write(bits: u64, base: usize, out: &mut [MaybeUninit<usize>; 64]) {
-    let places = _mm512_maskz_compress_epi8(bits, counting());
+    const { assert!(size_of::<usize>() == 8) };
+    let mut places = _mm512_maskz_compress_epi8(bits, counting());
     let base = _mm512_set1_epi64(base as i64);
     let mut left = bits.count_ones();
-    let mut places = places;
     for eight in out.as_chunks_mut::<8>().0 {
         let wide = _mm512_add_epi64(_mm512_cvtepu8_epi64(_mm512_castsi512_si128(places)), base);
         // SAFETY: eight numbers of 64 bits have room.
