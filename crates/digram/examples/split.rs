@@ -42,7 +42,7 @@ fn measure(splitter: &Splitter, tier: &str, text: &str) -> Option<(usize, Durati
     let (mut number, mut time, mut from) = (0, Duration::ZERO, 0);
     let mut ends = Vec::new();
     while from < text.len() {
-        let to = text.ceil_char_boundary(from + PART);
+        let to = (from + PART..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len());
         let part = &text[from..to];
         let (mut best, mut found) = (Duration::MAX, 0);
         for _ in 0..ROUNDS {

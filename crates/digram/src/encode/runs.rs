@@ -163,7 +163,7 @@ mod tests {
             for threads in [0, 1, 2, 3, 8] {
                 let mut taken = Vec::new();
                 let work = |part: usize, _: &dyn Fn() -> bool| {
-                    if part % 7 == 0 {
+                    if part.is_multiple_of(7) {
                         std::thread::yield_now();
                     }
                     part * 3

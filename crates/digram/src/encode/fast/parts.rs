@@ -40,7 +40,7 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
         // The highest bits side by side: bit 8i comes to 56 + i, and no other sum gets there.
         let bits = |word: u64| (word >> 7 & each(1)).wrapping_mul(0x0102_0408_1020_4080) >> 56 << (8 * i);
         let other = word ^ each(b' ');
-        masks.spaces |= bits(!((other & each(0x7F)) + each(0x7F) | other));
+        masks.spaces |= bits(!(((other & each(0x7F)) + each(0x7F)) | other));
         let lower = (word | each(0x20)) & each(0x7F);
         let letters = (lower + each(0x80 - b'a')) & !(lower + each(0x7F - b'z'));
         masks.letters |= bits(letters | word);

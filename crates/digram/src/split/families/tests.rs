@@ -304,8 +304,8 @@ fn parts(pattern: &str) -> Vec<&str> {
     while !rest.is_empty() {
         let length = if rest.starts_with(r"\p{") || (rest.starts_with('{') && rest.contains('}')) {
             rest.find('}').unwrap() + 1
-        } else if rest.starts_with('\\') {
-            1 + rest[1..].chars().next().map_or(0, char::len_utf8)
+        } else if let Some(escaped) = rest.strip_prefix('\\') {
+            1 + escaped.chars().next().map_or(0, char::len_utf8)
         } else if let Some(group) = ["(?i:", "(?:", "(?!", "(?="].iter().find(|group| rest.starts_with(**group)) {
             group.len()
         } else {
