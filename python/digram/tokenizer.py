@@ -19,15 +19,16 @@ from digram.errors import UnknownTokenError, VocabularyError
 from digram.patterns import checked
 
 if TYPE_CHECKING:
+    from mmap import mmap
+
     import numpy
-    from typing_extensions import Buffer
 
     from digram.streaming import StreamDecoder, StreamEncoder
 
 __all__ = ["Text", "Tokenizer", "from_token_list"]
 
 if TYPE_CHECKING:
-    Text = str | Buffer
+    Text = str | bytes | bytearray | memoryview | mmap
 else:
     Text = str | bytes
 _NativeSpecials = tuple[_native.Allowed | None, _native.Markers | None]

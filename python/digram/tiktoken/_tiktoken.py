@@ -7,15 +7,12 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Any
 
 from digram import _native
 from digram.definition import Definition
 from digram.errors import UnknownTokenError
 from digram.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
 
 __all__ = ["CoreBPE"]
 
@@ -46,7 +43,7 @@ class CoreBPE:
     def encode(self, text: str, allowed_special: Collection[str]) -> list[int]:
         return self._native.encode(checked(text), self.allowed(allowed_special))
 
-    def encode_to_tiktoken_buffer(self, text: str, allowed_special: Collection[str]) -> Buffer:
+    def encode_to_tiktoken_buffer(self, text: str, allowed_special: Collection[str]) -> Any:
         return self._native.encode_flat(checked(text), self.allowed(allowed_special))
 
     def allowed(self, markers: Collection[str]) -> _native.Allowed | None:

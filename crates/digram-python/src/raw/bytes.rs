@@ -1,5 +1,7 @@
 //! New bytes and str objects.
 
+use crate::errors::exception;
+use digram::Error;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -13,8 +15,12 @@ pub fn written<'py>(
     write: impl FnOnce(&mut [MaybeUninit<u8>]) + Send,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let size = ffi::Py_ssize_t::try_from(length).unwrap_or(ffi::Py_ssize_t::MAX);
-    // SAFETY: a new reference to bytes that are not written yet, or null with an exception.
-    let bytes = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), size))? };
+    // SAFETY: a new reference to bytes that are not written yet, or null with an exception, which says nothing.
+    let bytes = unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), size)) };
+    let Some(bytes) = bytes else {
+        PyErr::take(py);
+        return Err(exception(py, Error::OutOfMemory { bytes: length as u64 }, None));
+    };
     // SAFETY: the object has so many bytes, and nobody else knows of it yet. (The empty one is shared, and nothing is
     // written to it.)
     let out = unsafe {

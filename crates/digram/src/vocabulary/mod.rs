@@ -218,6 +218,19 @@ struct Whole {
     table: HashTable<u32>,
     hasher: FixedState,
     longest: usize,
+    /// Of tokens of more than 15 bytes: a bit for their length and their first eight bytes. Nearly all longer pieces are none
+    /// of them, and known by this to be none.
+    long: Vec<u64>,
+}
+
+/// The number of bits for long tokens.
+const LONG_BITS: u32 = 1 << 16;
+
+/// The bit of a token or piece of more than 15 bytes.
+fn long_bit(bytes: &[u8]) -> Option<usize> {
+    let first = bytes.first_chunk::<8>().filter(|_| bytes.len() > 15)?;
+    let mixed = (u64::from_le_bytes(*first) ^ (bytes.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    Some((mixed >> (64 - LONG_BITS.trailing_zeros())) as usize)
 }
 
 impl Whole {
@@ -237,6 +250,10 @@ impl Whole {
             let hasher = &self.hasher;
             let hash = |&id: &u32| hasher.hash_one(tokens.written(id).expect("only written tokens are added"));
             self.longest = self.longest.max(bytes.len());
+            if let Some(bit) = long_bit(bytes) {
+                self.long.resize(LONG_BITS as usize / 64, 0);
+                self.long[bit / 64] |= 1 << (bit % 64);
+            }
             self.table.insert_unique(hasher.hash_one(bytes), id, hash);
         }
     }
@@ -247,7 +264,9 @@ impl Whole {
     }
 
     fn get(&self, tokens: &Tokens, piece: &[u8]) -> Option<u32> {
-        if piece.len() > self.longest {
+        if piece.len() > self.longest
+            || long_bit(piece).is_some_and(|bit| self.long.get(bit / 64).is_none_or(|word| word >> (bit % 64) & 1 == 0))
+        {
             return None;
         }
         self.table.find(self.hasher.hash_one(piece), |&id| tokens.written(id) == Some(piece)).copied()
