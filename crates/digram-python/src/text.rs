@@ -38,7 +38,8 @@ impl<'py> Text<'py> {
             Ok(view) => view.getattr("obj")?,
             Err(_) => object.clone(),
         };
-        let stays = whole.is_exact_instance_of::<PyBytes>() || whole.get_type().is(&map);
+        let stays = whole.is_exact_instance_of::<PyBytes>()
+            || (whole.get_type().is(&map) && PyBuffer::<u8>::get(&whole)?.readonly());
         Ok(Some(match buffer.readonly() && buffer.is_c_contiguous() && stays {
             true => Self::Mapped(buffer),
             false => Self::Copied(buffer.to_vec(object.py())?),

@@ -269,8 +269,9 @@ impl Vocabulary {
         let (mut symbols, mut scratch) = (Vec::new(), Scratch::default());
         for (bytes, id) in tokens {
             symbols.clear();
-            if self.append_symbols(bytes, 0, &mut symbols).is_ok() {
-                merge_symbols(&Below(&*self, id), &mut symbols, 0, &mut scratch);
+            match self.append_symbols(bytes, 0, &mut symbols) {
+                Ok(()) => merge_symbols(&Below(&*self, id), &mut symbols, 0, &mut scratch),
+                Err(_) => symbols.clear(), // those before the unknown one
             }
             match symbols[..] {
                 [left, right] => self.merges.push((left, right, id)),

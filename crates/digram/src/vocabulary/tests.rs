@@ -116,3 +116,11 @@ proptest! {
         prop_assert_eq!(ids(&vocabulary, &text).unwrap(), want);
     }
 }
+
+#[test]
+fn a_token_with_an_unknown_symbol_has_no_parts() {
+    let ranked: [(&[u8], u32); 3] = [(b"a", 0), (b"b", 1), (b"abc", 2)];
+    let vocabulary = Vocabulary::from_ranks(&ranked, &[], None).unwrap();
+    assert_eq!((vocabulary.merges(), vocabulary.not_canonical()), (&[][..], &[2][..]));
+    assert_eq!(ids(&vocabulary, "ab").unwrap(), [0, 1]);
+}

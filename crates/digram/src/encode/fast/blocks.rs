@@ -119,6 +119,8 @@ impl<'a> Pieces<'a> {
                 Ok(())
             });
         }
+        // Its parts come in blocks of their own, each with all of the room that ids of a block have.
+        ids.end_block();
         let joints = self.vocabulary.joints();
         let (mut ends, mut start, mut at) = ([0; BLOCK], piece.start, piece.start);
         while at < piece.end {

@@ -149,3 +149,13 @@ fn calls_at_once_share_what_is_spare() {
         }
     });
 }
+
+#[test]
+fn parts_of_a_long_piece_have_a_block_of_their_own() {
+    // Each piece before it came to four ids, and each of its own parts does: more than a block has room for, together.
+    let encoder = Encoder::new(ranked(&[]), Splitter::new(GPT2).unwrap(), &[]).unwrap();
+    for (before, parts) in [(20, 64), (63, 64), (63, 200), (64, 64), (130, 70)] {
+        let text = "\u{20001}1".repeat(before) + &"\u{20001}".repeat(parts) + "1 b";
+        check(&encoder, text.as_bytes()).unwrap();
+    }
+}
