@@ -22,6 +22,9 @@ from digram.errors import FormatError, UnknownTokenError
 
 def run(code: str, *, interrupted: bool = False) -> subprocess.CompletedProcess[str]:
     """A Python of its own: what is tested here used to end or to block it."""
+    if interrupted:
+        # A suite that a shell runs in the background has Ctrl-C ignored, and so have its children.
+        code = f"import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n{code}"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         if interrupted:
