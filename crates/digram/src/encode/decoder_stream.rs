@@ -202,9 +202,14 @@ impl Running {
             (Self::Strip { mark, start, stop, state }, Event::Bytes(bytes)) => {
                 each(Event::Bytes(&state.strip(bytes, mark, *start, *stop)));
             }
-            (Self::Strip { state, .. }, Event::End) => {
-                // Marks that wait for the end of the string are taken off; a part of one is none.
-                each(Event::Bytes(&std::mem::take(state).partial));
+            (Self::Strip { mark, state, .. }, Event::End) => {
+                // Marks that wait for the end of the string are taken off. A part of one is none, and behind it they are not
+                // at the end.
+                let Ends { waiting, partial, .. } = std::mem::take(state);
+                if !partial.is_empty() {
+                    each(Event::Bytes(&mark.repeat(waiting)));
+                    each(Event::Bytes(&partial));
+                }
                 each(Event::End);
             }
         }
