@@ -3,6 +3,7 @@
 use crate::encoder::{Encoder, python_bytes};
 use crate::errors::exception;
 use crate::ids::ids_into;
+use crate::kept::{Kept, with_kept};
 use crate::raw;
 use crate::run::{TINY, watched};
 use crate::text::with_room;
@@ -11,7 +12,6 @@ use digram::Error;
 use digram::encode::Batch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
-use std::cell::Cell;
 use std::ffi::CString;
 
 /// Ids that lists are read in together.
@@ -21,20 +21,16 @@ const TOGETHER: usize = 1 << 20;
 const KEPT: usize = 1 << 16;
 
 thread_local! {
-    static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+    static IDS: Kept<u32> = const { Kept::new(Vec::new()) };
 }
 
 impl Encoder {
     /// Reads ids and gives them to `work`.
     fn with_ids<R>(&self, object: &Bound<'_, PyAny>, work: impl FnOnce(&[u32]) -> PyResult<R>) -> PyResult<R> {
-        let mut ids = IDS.take();
-        ids.clear();
-        ids_into(object, self.engine.vocabulary().tokens().len(), &mut ids)?;
-        let result = work(&ids);
-        if ids.capacity() <= KEPT {
-            IDS.set(ids);
-        }
-        result
+        with_kept(&IDS, KEPT, |ids| {
+            ids_into(object, self.engine.vocabulary().tokens().len(), ids)?;
+            work(ids)
+        })
     }
 
     /// The bytes of ids.
@@ -72,7 +68,6 @@ impl Encoder {
         let handler = CString::new(errors)?;
         self.with_ids(ids, |ids| {
             with_room(|room| {
-                room.clear();
                 let mut work = || self.engine.decode(ids, skip_special, errors == "replace", room);
                 let result = if ids.len() < TINY { work() } else { py.detach(work) };
                 result.map_err(|error| exception(py, error, None))?;

@@ -10,6 +10,7 @@ mod decode;
 mod encoder;
 mod errors;
 mod ids;
+mod kept;
 mod raw;
 mod run;
 mod specials;

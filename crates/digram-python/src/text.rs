@@ -1,5 +1,6 @@
 //! Texts from Python: str or bytes-like, where they are in memory.
 
+use crate::kept::{Kept, with_kept};
 use crate::raw;
 use digram::text::Text as View;
 use pyo3::buffer::PyBuffer;
@@ -7,7 +8,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMemoryView, PyString};
 use std::borrow::Cow;
-use std::cell::Cell;
 
 /// Texts, or lists of ids, between two looks for Ctrl-C.
 pub const BETWEEN_SIGNALS: usize = 1 << 14;
@@ -110,18 +110,12 @@ pub fn utf8<'a>(texts: &'a [Text<'_>]) -> PyResult<Vec<Cow<'a, [u8]>>> {
 const KEPT: usize = 1 << 20;
 
 thread_local! {
-    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    static ROOM: Kept<u8> = const { Kept::new(Vec::new()) };
 }
 
 /// Calls `work` with room for a text in UTF-8: that of the last call of this thread, unless it was large.
 pub fn with_room<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-    // Taken, not borrowed: a handler of signals may call back into this thread.
-    let mut room = ROOM.take();
-    let result = work(&mut room);
-    if room.capacity() <= KEPT {
-        ROOM.set(room);
-    }
-    result
+    with_kept(&ROOM, KEPT, work)
 }
 
 pub fn type_name(object: &Bound<'_, PyAny>) -> String {

@@ -1,10 +1,10 @@
 //! Many documents at once.
 
-use super::runs::in_order;
+use super::runs::all_in_order;
 use super::{Encoder, Options};
 use crate::text::Text;
 use crate::{Error, Result};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 /// Documents are handed out in runs of about this many bytes, large enough that a run costs more than handing it out.
 pub const RUN: usize = 1 << 16;
@@ -109,21 +109,13 @@ impl Encoder {
         take: &mut dyn FnMut(T) -> Result<()>,
     ) -> Result<()> {
         let runs = runs(documents);
-        let (mut done, mut result) = (0, Ok(()));
-        let work = |run: usize, stop: &dyn Fn() -> bool| work(runs[run].clone(), stop);
-        in_order(runs.len(), threads, stop, work, |run, part| {
-            done += 1;
-            result = match part {
-                Ok(part) => take(part),
-                Err((_, Error::Interrupted)) => Err(Error::Interrupted),
-                Err((i, source)) => Err(Error::InDocument { index: runs[run].start + i, source: Box::new(source) }),
-            };
-            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        match result {
-            Ok(()) if done < runs.len() => Err(Error::Interrupted),
-            result => result,
-        }
+        let work = |run: usize, stop: &dyn Fn() -> bool| {
+            work(runs[run].clone(), stop).map_err(|(i, source)| match source {
+                Error::Interrupted => Error::Interrupted,
+                source => Error::InDocument { index: runs[run].start + i, source: Box::new(source) },
+            })
+        };
+        all_in_order(runs.len(), threads, stop, work, take)
     }
 }
 

@@ -1,12 +1,11 @@
 //! Ids -> bytes.
 
-use super::runs::in_order;
+use super::runs::all_in_order;
 use super::spelt::Spelt;
 use super::{Batch, Decoder, Encoder};
 use crate::normalize::byte_characters;
 use crate::{Error, Result};
 use std::mem::MaybeUninit;
-use std::ops::ControlFlow;
 
 /// The bytes of some lists of ids, end to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,16 +113,7 @@ impl Encoder {
             }
             Ok(part)
         };
-        let (mut done, mut result) = (0, Ok(()));
-        in_order(runs.len() - 1, threads, stop, work, |_, part| {
-            done += 1;
-            result = part.and_then(&mut *take);
-            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        match result {
-            Ok(()) if done + 1 < runs.len() => Err(Error::Interrupted),
-            result => result,
-        }
+        all_in_order(runs.len() - 1, threads, stop, work, take)
     }
 
     /// How many bytes the tokens have; the first id without one is an error.

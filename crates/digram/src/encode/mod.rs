@@ -248,45 +248,40 @@ impl Encoder {
         let unsplit = self.unsplit.as_ref().filter(|_| allowed.is_plain());
         if unsplit.is_none() && !(self.keeps_normal_text(allowed) && self.splitter.has_ends()) {
             return self.for_each_part(document, options, false, stop, &mut |part| {
-                ids.made(|out| match part {
-                    Part::Token(id, _) => {
-                        out.push(id);
-                        Ok(())
-                    }
-                    Part::Piece(piece, origin) => pieces.append(piece, origin.base, out),
-                })
+                match part {
+                    Part::Token(id, _) => ids.many(&[id]),
+                    Part::Piece(piece, origin) => ids.made(|out| pieces.append(piece, origin.base, out))?,
+                }
+                Ok(())
             });
         }
         options.refuse(document)?;
-        let mut text = |from, to, ids: &mut I| {
-            for_each_stretch(&document[from..to], |stretch| match stretch {
-                Ok((text, at)) => match unsplit {
-                    Some(unsplit) => pieces.append_unsplit(unsplit, text, from + at, ids),
-                    None => match self.around.normalizer.apply(text)? {
-                        Cow::Borrowed(text) => pieces.append_text(text, from + at, ids),
-                        // Its pieces are all said to begin where it does.
-                        Cow::Owned(normal) => {
-                            let result = pieces.append_text(&normal, from + at, ids);
-                            result.map_err(|error| placed(error, text, from + at))
-                        }
-                    },
-                },
+        for_each_marked(document, allowed, &mut |stretch| {
+            let (base, stretch) = match stretch {
+                Stretch::Token(id, _) => {
+                    ids.many(&[id]);
+                    return Ok(());
+                }
+                Stretch::Text(range) => (range.start, &document[range]),
+            };
+            for_each_stretch(stretch, |part| match part {
+                Ok((text, at)) => {
+                    let at = base + at;
+                    let result = match unsplit {
+                        Some(unsplit) => pieces.append_unsplit(unsplit, text, at, ids),
+                        None => match self.around.normalizer.apply(text)? {
+                            Cow::Borrowed(text) => return pieces.append_text(text, at, ids),
+                            Cow::Owned(normal) => pieces.append_text(&normal, at, ids),
+                        },
+                    };
+                    result.map_err(|error| placed(error, text, at))
+                }
                 Err(range) => {
-                    let (start, end) = (from + range.start, from + range.end);
-                    ids.made(|out| pieces.append(&document[start..end], start, out))
+                    let start = base + range.start;
+                    ids.made(|out| pieces.append(&stretch[range], start, out))
                 }
             })
-        };
-        let mut done = 0;
-        while let Some((place, id)) = allowed.before.find(document, done) {
-            text(done, place.start, ids)?;
-            ids.made(|out| {
-                out.push(id);
-                Ok(())
-            })?;
-            done = place.end;
-        }
-        text(done, document.len(), ids)
+        })
     }
 
     /// Cuts a document into added tokens and pieces. Where they come from is known only where it is `tracked`, or the text
@@ -304,17 +299,12 @@ impl Encoder {
         if !self.keeps_text(allowed) {
             return self.for_each_part_of_changed(document, allowed, tracked, stop, each);
         }
-        let each_piece = |each: &mut dyn FnMut(Part) -> Result<()>, p: Range<usize>| {
-            each(Part::Piece(&document[p.clone()], Origin::of_document(p.start, false)))
-        };
-        let mut done = 0;
-        while let Some((place, id)) = allowed.before.find(document, done) {
-            let text = done..place.start;
-            self.splitter.for_each_piece_within(document, text, stop, |p| each_piece(each, p))?;
-            done = place.end;
-            each(Part::Token(id, place))?;
-        }
-        self.splitter.for_each_piece_within(document, done..document.len(), stop, |p| each_piece(each, p))
+        for_each_marked(document, allowed, &mut |stretch| match stretch {
+            Stretch::Token(id, place) => each(Part::Token(id, place)),
+            Stretch::Text(range) => self.splitter.for_each_piece_within(document, range, stop, |piece| {
+                each(Part::Piece(&document[piece.clone()], Origin::of_document(piece.start, false)))
+            }),
+        })
     }
 
     /// The number of ids that go around every text.
@@ -391,6 +381,17 @@ impl Encoder {
             })
         })
     }
+}
+
+/// Calls `each` with the added tokens of a document that are plain, and with what stands between them.
+fn for_each_marked(document: &[u8], allowed: &Allowed, each: &mut dyn FnMut(Stretch) -> Result<()>) -> Result<()> {
+    let mut done = 0;
+    while let Some((place, id)) = allowed.before.find(document, done) {
+        each(Stretch::Text(done..place.start))?;
+        done = place.end;
+        each(Stretch::Token(id, place))?;
+    }
+    each(Stretch::Text(done..document.len()))
 }
 
 /// The bytes that the characters of a piece stand for.

@@ -4,6 +4,7 @@
 //! next one is not there yet, it works too. So all threads are busy to the end, and no more than `AHEAD` results wait.
 //! Threads last as long as the call: none is there when a process forks.
 
+use crate::{Error, Result};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -78,7 +79,7 @@ impl<T> Parts<T> {
 /// Calls `work` for the parts `0..count` on up to `threads` threads, this one among them, and `take` with each result here and in order,
 /// until it breaks. `work` is given a question whether to stop, to be asked now and then; here that is `stop`, and once
 /// that says yes, nothing more is begun or taken.
-pub(super) fn in_order<T: Send>(
+fn in_order<T: Send>(
     count: usize,
     threads: usize,
     stop: &dyn Fn() -> bool,
@@ -146,6 +147,29 @@ pub(super) fn in_order<T: Send>(
         }
         parts.end();
     });
+}
+
+/// As [`in_order`], to the first error, of `work` or `take`, in the order of the parts.
+///
+/// # Errors
+/// That one; `Interrupted` where `stop` said yes before all was taken.
+pub(super) fn all_in_order<T: Send>(
+    count: usize,
+    threads: usize,
+    stop: &dyn Fn() -> bool,
+    work: impl Fn(usize, &dyn Fn() -> bool) -> Result<T> + Sync,
+    take: &mut dyn FnMut(T) -> Result<()>,
+) -> Result<()> {
+    let (mut done, mut result) = (0, Ok(()));
+    in_order(count, threads, stop, work, |_, part| {
+        done += 1;
+        result = part.and_then(&mut *take);
+        if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    match result {
+        Ok(()) if done < count => Err(Error::Interrupted),
+        result => result,
+    }
 }
 
 #[cfg(test)]

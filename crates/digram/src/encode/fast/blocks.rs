@@ -11,7 +11,7 @@ use crate::{Error, Result};
 use std::ops::Range;
 
 /// Pieces whose cache lines are asked for before the first is looked at.
-pub(super) const BLOCK: usize = 64;
+const BLOCK: usize = 64;
 
 /// Text that an id mostly stands for: room is made for ids accordingly.
 const BYTES_PER_ID: usize = 4;
@@ -70,39 +70,59 @@ impl<'a> Pieces<'a> {
 
     /// A piece or a part of one that an entry can hold.
     fn append_short(&mut self, piece: &[u8], offset: usize, is_part: bool, out: &mut Vec<u32>) -> Result<()> {
-        match self.cache.get().get(Key::of(piece, 0, piece.len())) {
+        let key = Key::of(piece, 0, piece.len());
+        match self.append_kept(key, out) {
+            true => Ok(()),
+            false => self.append_new(key, piece, offset, is_part, out),
+        }
+    }
+
+    /// The ids under a key; false where it has no entry.
+    pub(super) fn append_kept(&mut self, key: Key, out: &mut Vec<u32>) -> bool {
+        match self.cache.get().get(key) {
             Some(Hit::Few(ids, count)) => out.extend_from_slice(&ids[..count]),
             Some(Hit::Many(ids)) => out.extend_from_slice(ids),
-            None => return self.append_new(piece, offset, is_part, out),
+            None => return false,
         }
-        Ok(())
+        true
     }
 
-    /// The same without an entry, which it has then. An entry serves pieces, which are taken whole where they are tokens, and
-    /// parts, which are merged: where the two differ there is none.
+    /// What has no entry, and has one under `key` then. An entry serves pieces, which are taken whole where they are tokens,
+    /// and parts, which are merged: where the two differ there is none.
     #[cold]
-    fn append_new(&mut self, piece: &[u8], offset: usize, is_part: bool, out: &mut Vec<u32>) -> Result<()> {
-        let (from, whole) = (out.len(), self.vocabulary.whole_piece(piece));
-        match whole {
-            Some(id) if !self.vocabulary.takes_whole() => out.push(id),
-            _ => {
-                self.append_by_merging(piece, offset, out)?;
-                if let Some(id) = whole
-                    && out[from..] != [id]
-                {
-                    if !is_part {
-                        out.truncate(from);
-                        out.push(id);
-                    }
-                    return Ok(());
+    pub(super) fn append_new(
+        &mut self,
+        key: Key,
+        piece: &[u8],
+        offset: usize,
+        is_part: bool,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        let from = out.len();
+        match self.append_unkept(piece, offset, out)? {
+            Some(whole) if out[from..] != [whole] => {
+                if !is_part {
+                    out.truncate(from);
+                    out.push(whole);
                 }
             }
+            _ => self.cache.get().insert(key, &out[from..]),
         }
-        self.cache.get().insert(Key::of(piece, 0, piece.len()), &out[from..]);
         Ok(())
     }
 
-    pub(super) fn append_by_merging(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
+    /// What merging makes of a piece or a part, found by looking it up where that is sure to be the same. Returns the token
+    /// that is spelt so.
+    pub(super) fn append_unkept(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<Option<u32>> {
+        let whole = self.vocabulary.whole_piece(piece);
+        match whole {
+            Some(id) if !self.vocabulary.takes_whole() => out.push(id),
+            _ => self.append_by_merging(piece, offset, out)?,
+        }
+        Ok(whole)
+    }
+
+    fn append_by_merging(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
         let from = out.len();
         self.vocabulary.append_symbols(piece, offset, out)?;
         merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)
@@ -114,10 +134,8 @@ impl<'a> Pieces<'a> {
     #[cold]
     fn append_long(&mut self, text: &[u8], piece: Range<usize>, base: usize, ids: &mut impl Ids) -> Result<()> {
         if let Some(id) = self.vocabulary.whole_piece(&text[piece.clone()]) {
-            return ids.made(|out| {
-                out.push(id);
-                Ok(())
-            });
+            ids.many(&[id]);
+            return Ok(());
         }
         // Its parts come in blocks of their own, each with all of the room that ids of a block have.
         ids.end_block();
@@ -130,8 +148,13 @@ impl<'a> Pieces<'a> {
                 ends[count] = at;
                 count += 1;
             }
-            self.look(at - start)?;
-            self.append_parts(text, start, &ends[..count], base, ids)?;
+            self.append_ends(text, start, &ends[..count], ids, |pieces, from, end, ids| {
+                let part = &text[from..end];
+                ids.made(|out| match part.len() {
+                    ..=LONGEST => pieces.append_short(part, base + from, true, out),
+                    _ => pieces.append_by_merging(part, base + from, out),
+                })
+            })?;
             start = at;
         }
         Ok(())
@@ -146,59 +169,44 @@ impl<'a> Pieces<'a> {
         while at < text.len() {
             ends.clear();
             self.splitter.next_ends(text, at, &mut ends);
-            for block in ends.chunks(BLOCK) {
-                let end = block[block.len() - 1];
-                self.look(end - at)?;
-                self.append_pieces(text, at, block, base, ids)?;
-                at = end;
-            }
+            self.append_ends(text, at, &ends, ids, |pieces, from, end, ids| match end - from {
+                ..=LONGEST => ids.made(|out| pieces.append_short(&text[from..end], base + from, false, out)),
+                _ => pieces.append_long(text, from..end, base, ids),
+            })?;
+            at = ends[ends.len() - 1];
         }
         Ok(())
     }
 
-    /// The ids of the pieces that begin at byte `start` of `text` and have these ends.
-    fn append_pieces(
-        &mut self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        base: usize,
-        ids: &mut impl Ids,
-    ) -> Result<()> {
-        self.append_block(text, start, ends, ids, |pieces, from, end, ids| match end - from {
-            ..=LONGEST => ids.made(|out| pieces.append_short(&text[from..end], base + from, false, out)),
-            _ => pieces.append_long(text, from..end, base, ids),
-        })
-    }
-
-    /// The same of parts of a piece.
-    fn append_parts(
-        &mut self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        base: usize,
-        ids: &mut impl Ids,
-    ) -> Result<()> {
-        self.append_block(text, start, ends, ids, |pieces, from, end, ids| {
-            let part = &text[from..end];
-            ids.made(|out| match part.len() {
-                ..=LONGEST => pieces.append_short(part, base + from, true, out),
-                _ => pieces.append_by_merging(part, base + from, out),
-            })
-        })
-    }
-
-    /// The ids of the pieces or parts that begin at byte `start` of a text and have these ends, a block of them at most: those
-    /// under their keys, or what `missed` finds.
+    /// The ids of the pieces or parts that begin at byte `start` of a text and have these ends: those under their keys, or
+    /// what `missed` finds.
     #[inline]
-    pub(super) fn append_block<I: Ids>(
+    pub(super) fn append_ends<I: Ids>(
+        &mut self,
+        text: &[u8],
+        mut start: usize,
+        ends: &[usize],
+        ids: &mut I,
+        missed: impl Fn(&mut Self, usize, usize, &mut I) -> Result<()>,
+    ) -> Result<()> {
+        for block in ends.chunks(BLOCK) {
+            let end = block[block.len() - 1];
+            self.look(end - start)?;
+            self.append_block(text, start, block, ids, &missed)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// The same of a block of them at most.
+    #[inline]
+    fn append_block<I: Ids>(
         &mut self,
         text: &[u8],
         start: usize,
         ends: &[usize],
         ids: &mut I,
-        missed: impl Fn(&mut Self, usize, usize, &mut I) -> Result<()>,
+        missed: &impl Fn(&mut Self, usize, usize, &mut I) -> Result<()>,
     ) -> Result<()> {
         let mut keys = [(Key::default(), 0); BLOCK];
         let keys = &mut keys[..ends.len()];

@@ -5,8 +5,8 @@
 //! stand apart.
 //!
 //! A piece has two lines that it may stand in, next to each other: mostly it is in the first; the second keeps pieces that
-//! fall together from driving each other out. (A second line anywhere in the table keeps more, but
-//! was waited for each time.) A table that is half full is doubled; at its largest, new pieces take the place of old ones.
+//! fall together from driving each other out. (A second line anywhere in the table keeps more, but was waited for each
+//! time.) A table that is half full is doubled; at its largest, new pieces take the place of old ones.
 
 use super::long::LongParts;
 use super::pages::{Table, Zero};

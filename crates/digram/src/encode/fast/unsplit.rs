@@ -5,11 +5,11 @@
 //! those of the text as it came, spaces stand for what they become, and only a part that is not in the cache is
 //! written as it is merged.
 
-use super::blocks::{BLOCK, Ids, Pieces};
-use super::cache::{Hit, Key, LONGEST};
+use super::blocks::{Ids, Pieces};
+use super::cache::{Key, LONGEST};
 use super::long::LONGEST_KEPT;
 use super::parts::next_ends;
-use crate::error::{Error, Place, Result};
+use crate::Result;
 use crate::normalize::{self, Normalizer};
 use crate::split::{Prefix, Splitter, Step};
 use crate::vocabulary::{Joints, Vocabulary};
@@ -107,7 +107,8 @@ impl Unsplit {
 }
 
 impl Pieces<'_> {
-    /// The ids of a text, one piece, that begins at byte `base` of its document.
+    /// The ids of a text, one piece, that begins at byte `base` of its document. An error about a character may have the place
+    /// of the text in which it is written otherwise.
     pub(in crate::encode) fn append_unsplit(
         &mut self,
         unsplit: &Unsplit,
@@ -115,23 +116,11 @@ impl Pieces<'_> {
         base: usize,
         ids: &mut impl Ids,
     ) -> Result<()> {
-        self.append_parts_of_text(unsplit, text, base, ids).map_err(|error| match error {
-            Error::UnknownCharacter { symbol, .. } => {
-                let place = Place::Byte(base + text.find(symbol).unwrap_or(0));
-                Error::UnknownCharacter { symbol, place }
-            }
-            other => other,
-        })
-    }
-
-    fn append_parts_of_text(&mut self, unsplit: &Unsplit, text: &str, base: usize, ids: &mut impl Ids) -> Result<()> {
         ids.expect(text.len());
         let prefix = unsplit.prefix(text, base == 0);
         if let Some(id) = self.whole_text(unsplit, prefix, text) {
-            return ids.made(|out| {
-                out.push(id);
-                Ok(())
-            });
+            ids.many(&[id]);
+            return Ok(());
         }
         let text = text.as_bytes();
         let joints = unsplit.joints(self.vocabulary);
@@ -146,14 +135,10 @@ impl Pieces<'_> {
                 ids.made(|out| self.append_part(unsplit, &part, base, out))?;
                 (at, ends) = (*first, rest);
             }
-            for block in ends.chunks(BLOCK) {
-                let end = block[block.len() - 1];
-                self.look(end - at)?;
-                self.append_block(text, at, block, ids, |pieces, from, end, ids| {
-                    ids.made(|out| pieces.append_part(unsplit, &text[from..end], base + from, out))
-                })?;
-                at = end;
-            }
+            self.append_ends(text, at, ends, ids, |pieces, from, end, ids| {
+                ids.made(|out| pieces.append_part(unsplit, &text[from..end], base + from, out))
+            })?;
+            at = ends.last().copied().unwrap_or(at);
         }
         Ok(())
     }
@@ -171,42 +156,31 @@ impl Pieces<'_> {
     /// The ids of a part, which is merged by itself.
     fn append_part(&mut self, unsplit: &Unsplit, part: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
         let key = Key::of(part, 0, part.len());
-        match self.cache.get().get(key) {
-            Some(Hit::Few(ids, count)) => out.extend_from_slice(&ids[..count]),
-            Some(Hit::Many(ids)) => out.extend_from_slice(ids),
-            None => {
-                if part.len() > LONGEST
-                    && let Some(ids) = self.cache.get().long.get(part)
-                {
-                    out.extend_from_slice(ids);
-                    return Ok(());
-                }
-                let mut written = std::mem::take(&mut self.written);
-                unsplit.write(part, &mut written);
-                let result = self.append_new_part(part, &written, offset, out);
-                self.written = written;
-                return result;
-            }
+        if self.append_kept(key, out) {
+            return Ok(());
         }
-        Ok(())
+        let short = part.len() <= LONGEST;
+        if !short && let Some(ids) = self.cache.get().long.get(part) {
+            out.extend_from_slice(ids);
+            return Ok(());
+        }
+        let mut written = std::mem::take(&mut self.written);
+        unsplit.write(part, &mut written);
+        let result = match short {
+            true => self.append_new(key, &written, offset, true, out),
+            false => self.append_new_long(part, &written, offset, out),
+        };
+        self.written = written;
+        result
     }
 
-    /// The same of one that was not there before and is now. As in the cache of pieces, there is no entry where a piece that
-    /// is taken whole would come to something else.
+    /// A part that no entry can hold, and that was not there before.
     #[cold]
-    fn append_new_part(&mut self, part: &[u8], written: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
-        let (from, whole) = (out.len(), self.vocabulary.whole_piece(written));
-        match whole {
-            Some(id) if !self.vocabulary.takes_whole() => out.push(id),
-            _ => self.append_by_merging(written, offset, out)?,
-        }
-        let ids = &out[from..];
-        match part.len() {
-            1..=LONGEST if whole.is_none_or(|id| ids == [id]) => {
-                self.cache.get().insert(Key::of(part, 0, part.len()), ids);
-            }
-            len if len > LONGEST && len <= LONGEST_KEPT => self.cache.get().long.insert(part, ids),
-            _ => {}
+    fn append_new_long(&mut self, part: &[u8], written: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
+        let from = out.len();
+        self.append_unkept(written, offset, out)?;
+        if part.len() <= LONGEST_KEPT {
+            self.cache.get().long.insert(part, &out[from..]);
         }
         Ok(())
     }

@@ -25,14 +25,7 @@ pub(super) fn is_available() -> bool {
 pub(super) fn next_ends(request: Request, from: usize, ends: &mut Vec<usize>) {
     debug_assert!(is_available());
     // SAFETY: this tier is chosen only where `is_available`.
-    unsafe {
-        match request.rules.family {
-            Family::Gpt2 => by_family::<{ Family::Gpt2 as u8 }>(request, from, ends),
-            Family::Cl100k => by_family::<{ Family::Cl100k as u8 }>(request, from, ends),
-            Family::O200k => by_family::<{ Family::O200k as u8 }>(request, from, ends),
-            Family::DeepSeek => by_family::<{ Family::DeepSeek as u8 }>(request, from, ends),
-        }
-    }
+    unsafe { drive::for_family!(by_family, request, from, ends) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

@@ -22,18 +22,11 @@ pub(super) fn is_available() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// See [`super::next_ends`]. Panics where the instructions are missing.
+/// See [`super::next_ends`]. The instructions are there.
 pub(super) fn next_ends(request: Request, from: usize, ends: &mut Vec<usize>) {
     debug_assert!(is_available());
     // SAFETY: this tier is chosen only where `is_available`.
-    unsafe {
-        match request.rules.family {
-            Family::Gpt2 => by_family::<{ Family::Gpt2 as u8 }>(request, from, ends),
-            Family::Cl100k => by_family::<{ Family::Cl100k as u8 }>(request, from, ends),
-            Family::O200k => by_family::<{ Family::O200k as u8 }>(request, from, ends),
-            Family::DeepSeek => by_family::<{ Family::DeepSeek as u8 }>(request, from, ends),
-        }
-    }
+    unsafe { drive::for_family!(by_family, request, from, ends) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]

@@ -20,6 +20,19 @@ pub(super) struct Request<'a> {
     pub piece_end: &'a dyn Fn(usize) -> usize,
 }
 
+/// Calls the function of a tier that was compiled for the family of the request.
+macro_rules! for_family {
+    ($by_family:ident, $request:ident, $from:ident, $ends:ident) => {
+        match $request.rules.family {
+            Family::Gpt2 => $by_family::<{ Family::Gpt2 as u8 }>($request, $from, $ends),
+            Family::Cl100k => $by_family::<{ Family::Cl100k as u8 }>($request, $from, $ends),
+            Family::O200k => $by_family::<{ Family::O200k as u8 }>($request, $from, $ends),
+            Family::DeepSeek => $by_family::<{ Family::DeepSeek as u8 }>($request, $from, $ends),
+        }
+    };
+}
+pub(super) use for_family;
+
 /// What the instructions of a processor do.
 pub(super) trait Engine: Copy {
     type Block: Block;

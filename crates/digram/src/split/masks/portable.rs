@@ -10,14 +10,13 @@ use std::mem::MaybeUninit;
 
 /// See [`super::next_ends`].
 pub(super) fn next_ends(request: Request, from: usize, ends: &mut Vec<usize>) {
+    drive::for_family!(by_family, request, from, ends)
+}
+
+fn by_family<const FAMILY: u8>(request: Request, from: usize, ends: &mut Vec<usize>) {
     let contraction = request.rules.contraction as usize;
     let engine = Portable { tables: request.tables, specials: &request.tables.specials[contraction] };
-    match request.rules.family {
-        Family::Gpt2 => drive::next_ends::<{ Family::Gpt2 as u8 }, _>(engine, request, from, ends),
-        Family::Cl100k => drive::next_ends::<{ Family::Cl100k as u8 }, _>(engine, request, from, ends),
-        Family::O200k => drive::next_ends::<{ Family::O200k as u8 }, _>(engine, request, from, ends),
-        Family::DeepSeek => drive::next_ends::<{ Family::DeepSeek as u8 }, _>(engine, request, from, ends),
-    }
+    drive::next_ends::<FAMILY, _>(engine, request, from, ends);
 }
 
 #[derive(Clone, Copy)]
