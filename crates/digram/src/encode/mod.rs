@@ -232,7 +232,7 @@ impl Encoder {
     pub fn count(&self, document: &[u8], options: Options, stop: &dyn Fn() -> bool) -> Result<u64> {
         let mut ids = Counted::default();
         self.encode_into(document, options, &mut ids, stop)?;
-        Ok(ids.count + self.template_length(options) as u64)
+        Ok(ids.0 + self.template_length(options) as u64)
     }
 
     /// The ids of a document, to wherever they go; what surrounds a text aside.
@@ -249,8 +249,8 @@ impl Encoder {
         if unsplit.is_none() && !(self.keeps_normal_text(allowed) && self.splitter.has_ends()) {
             return self.for_each_part(document, options, false, stop, &mut |part| {
                 match part {
-                    Part::Token(id, _) => ids.many(&[id]),
-                    Part::Piece(piece, origin) => ids.made(|out| pieces.append(piece, origin.base, out))?,
+                    Part::Token(id, _) => ids.one(id),
+                    Part::Piece(piece, origin) => pieces.append_piece(piece, origin.base, ids)?,
                 }
                 Ok(())
             });
@@ -259,7 +259,7 @@ impl Encoder {
         for_each_marked(document, allowed, &mut |stretch| {
             let (base, stretch) = match stretch {
                 Stretch::Token(id, _) => {
-                    ids.many(&[id]);
+                    ids.one(id);
                     return Ok(());
                 }
                 Stretch::Text(range) => (range.start, &document[range]),
@@ -278,7 +278,7 @@ impl Encoder {
                 }
                 Err(range) => {
                     let start = base + range.start;
-                    ids.made(|out| pieces.append(&stretch[range], start, out))
+                    pieces.append_piece(&stretch[range], start, ids)
                 }
             })
         })

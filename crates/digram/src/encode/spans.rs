@@ -2,7 +2,6 @@
 
 use super::{Encoder, Options, Part, Pieces};
 use crate::Result;
-use crate::merge::merge_symbols_until;
 use crate::vocabulary::{StandIn, Tokens};
 use std::ops::Range;
 
@@ -97,7 +96,7 @@ impl Pieces<'_> {
         self.vocabulary.append_symbols_and_stand_ins(piece, offset, out, &mut symbols.stand_ins)?;
         let tokens = self.vocabulary.tokens();
         if symbols.stand_ins.is_empty() {
-            merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)?;
+            self.merge(out, from)?;
             let mut at = 0;
             for &id in &out[from..] {
                 let end = at + tokens.length(id) as usize;
@@ -112,7 +111,7 @@ impl Pieces<'_> {
         for stand_in in &mut symbols.stand_ins {
             stand_in.0 -= from;
         }
-        merge_symbols_until(self.vocabulary, out, from, &mut self.scratch, self.stop)?;
+        self.merge(out, from)?;
         symbols.for_each_span(tokens, &out[from..], each);
         Ok(())
     }

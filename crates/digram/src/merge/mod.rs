@@ -15,6 +15,7 @@ mod tests;
 use crate::{Error, Result};
 use heap::Scratch as HeapScratch;
 use ranks::PairRanks;
+pub(crate) use short::{Lanes, SIDE_BY_SIDE};
 
 /// Pieces of up to this many symbols are scanned. Scanning is quadratic: at 64 symbols the heap is about as fast.
 const SCANNED: usize = 64;
@@ -74,6 +75,7 @@ pub fn merge_symbols_until<R: Rules>(
     let piece = &mut symbols[from..];
     let kept = match (piece.len(), rules.ranks()) {
         (0 | 1, _) => return Ok(()),
+        (n @ 2..=SCANNED, Some(ranks)) if ranks.is_empty() => n,
         (2..=16, Some(ranks)) => short::merge::<16>(ranks, piece),
         (17..=64, Some(ranks)) => short::merge::<64>(ranks, piece),
         (n, _) if n <= SCANNED => scan(rules, piece),

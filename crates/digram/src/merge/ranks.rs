@@ -6,6 +6,8 @@
 //! question. (gigatoken has a table of this form, keyed by ids with the new id as the value; ranks as the value serve
 //! vocabularies whose ids do not ascend with ranks, too.)
 
+use crate::prefetch::prefetch;
+
 /// Bits of an id, and of a rank.
 const BITS: u32 = 21;
 const RANK_BITS: u32 = 64 - 2 * BITS;
@@ -25,17 +27,31 @@ const FARTHEST: usize = 64;
 /// Ranks of pairs of ids. Neither ids nor ranks may be large, and a rank makes one id only.
 #[derive(Debug, Default)]
 pub struct PairRanks {
-    /// left id, right id, rank, from the top; a power of two of them, at most half used.
+    /// left id, right id, rank, from the top; a power of two of them, at most half used, and one that stays empty.
     slots: Vec<u64>,
-    /// The bits of a hash that are left out: the others are the place.
-    shift: u32,
+    /// The number of slots that may be used, less one.
+    mask: usize,
     used: usize,
     /// A bit for each value of the upper bits of a hash: whether there is a pair that has them.
     any: Vec<u64>,
     /// The new id of each rank.
     ids: Vec<u32>,
+    /// What is added to each rank to have its id, where that is the same for all: then no table is asked.
+    step: Option<u32>,
     /// The ranks of pairs of ids below 256, the bytes of most vocabularies, by both: every piece begins with these.
     low: Vec<u32>,
+}
+
+/// Where a pair is looked for first.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    key: u64,
+    slot: usize,
+}
+
+impl Place {
+    /// Of no pair.
+    pub const NONE: Self = Self { key: 0, slot: usize::MAX };
 }
 
 /// A pair or rank that the table cannot hold.
@@ -76,10 +92,13 @@ impl PairRanks {
         if self.any[bit / 64] >> (bit % 64) & 1 == 0 {
             return NO_RANK;
         }
-        let mask = self.slots.len() - 1;
-        let mut at = self.place(key);
+        self.rank_from(key, self.place_of(key))
+    }
+
+    #[inline]
+    fn rank_from(&self, key: u64, mut at: usize) -> u32 {
         loop {
-            let slot = self.slots[at & mask];
+            let slot = self.slots[at & self.mask];
             if slot >> RANK_BITS == key {
                 return slot as u32 & NO_RANK;
             }
@@ -88,6 +107,34 @@ impl PairRanks {
             }
             at += 1;
         }
+    }
+
+    /// Where a pair is looked for; the processor is told to fetch it. `NONE` in its place where it is not `wanted`.
+    #[inline]
+    pub fn place(&self, left: u32, right: u32, wanted: bool) -> Place {
+        if self.slots.is_empty() {
+            return Place::NONE;
+        }
+        let key = key(left, right);
+        let bit = self.bit(key);
+        let may = wanted & ((left | right) >> BITS == 0);
+        // Without a branch: nothing tells beforehand which way it would go.
+        let may = u64::from(may) & self.any.get(bit / 64).map_or(0, |word| word >> (bit % 64));
+        let slot = if may & 1 == 1 { self.place_of(key) } else { self.slots.len().wrapping_sub(1) };
+        if let Some(slot) = self.slots.get(slot) {
+            prefetch(slot);
+        }
+        Place { key, slot }
+    }
+
+    /// The rank of the pair of a place, or `NO_RANK`.
+    #[inline]
+    pub fn rank_at(&self, place: Place) -> u32 {
+        let Some(&slot) = self.slots.get(place.slot) else { return NO_RANK };
+        if slot >> RANK_BITS == place.key {
+            return slot as u32 & NO_RANK;
+        }
+        if slot == EMPTY { NO_RANK } else { self.rank_from(place.key, place.slot + 1) }
     }
 
     /// [`Self::rank`], sooner where both ids are small.
@@ -102,7 +149,10 @@ impl PairRanks {
     /// What a rank makes. Panics where the rank is no pair's.
     #[inline]
     pub fn id(&self, rank: u32) -> u32 {
-        self.ids[rank as usize]
+        match self.step {
+            Some(step) => rank.wrapping_add(step),
+            None => self.ids[rank as usize],
+        }
     }
 
     /// Gives a pair a rank and a new id, in the place of an earlier one.
@@ -115,13 +165,16 @@ impl PairRanks {
             None => self.ids.resize(rank as usize + 1, NO_ID),
             _ => {}
         }
-        if 2 * (self.used + 1) > self.slots.len() {
+        let step = id.wrapping_sub(rank);
+        self.step = if self.used == 0 { Some(step) } else { self.step.filter(|&other| other == step) };
+        let room = self.slots.len().saturating_sub(1);
+        if 2 * (self.used + 1) > room {
             let mut larger = Self::default();
-            larger.make_room((2 * self.slots.len()).max(16));
+            larger.make_room((2 * room).max(16));
             for &slot in self.slots.iter().filter(|&&slot| slot != EMPTY) {
                 larger.put(slot)?;
             }
-            (self.slots, self.any, self.shift) = (larger.slots, larger.any, larger.shift);
+            (self.slots, self.mask, self.any) = (larger.slots, larger.mask, larger.any);
         }
         let key = key(left, right);
         self.used += usize::from(self.put(key << RANK_BITS | u64::from(rank))? == EMPTY);
@@ -144,8 +197,7 @@ impl PairRanks {
 
     /// The slot of a pair, or the one that it would have.
     fn find(&self, key: u64) -> Option<usize> {
-        let mask = self.slots.len() - 1;
-        let places = (0..FARTHEST).map(|step| (self.place(key) + step) & mask);
+        let places = (0..FARTHEST).map(|step| (self.place_of(key) + step) & self.mask);
         places.into_iter().find(|&at| self.slots[at] == EMPTY || self.slots[at] >> RANK_BITS == key)
     }
 
@@ -158,23 +210,25 @@ impl PairRanks {
     }
 
     fn make_room(&mut self, slots: usize) {
-        self.slots = vec![EMPTY; slots];
+        self.slots = vec![EMPTY; slots + 1];
+        self.mask = slots - 1;
         self.any = vec![0; slots * BITS_PER_SLOT / 64];
-        self.shift = 64 - slots.trailing_zeros();
     }
 
     #[inline]
-    fn place(&self, key: u64) -> usize {
-        (hash(key) >> self.shift) as usize
+    fn place_of(&self, key: u64) -> usize {
+        (hash(key) >> 32) as usize & self.mask
     }
 
     #[inline]
     fn bit(&self, key: u64) -> usize {
-        (hash(key) >> (self.shift - BITS_PER_SLOT.trailing_zeros())) as usize
+        const SPARE: u32 = BITS_PER_SLOT.trailing_zeros();
+        (hash(key) >> (32 - SPARE)) as usize & (self.mask << SPARE | (BITS_PER_SLOT - 1))
     }
 }
 
-/// Fibonacci hashing: the top bits of the product depend on all bits of the key.
+/// Fibonacci hashing: bits 30 and up of the product, of which places are made, depend on all bits of a key below them, which
+/// are both ids mostly.
 #[inline]
 fn hash(key: u64) -> u64 {
     key.wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -204,6 +258,8 @@ mod tests {
             prop_assert_eq!(table.len(), map.len());
             for pair in (0..41).flat_map(|left| (0..41).flat_map(move |right| [(left, right), (left << 15, right)])) {
                 prop_assert_eq!(table.rank(pair.0, pair.1), map.get(&pair).copied().unwrap_or(NO_RANK));
+                prop_assert_eq!(table.rank_at(table.place(pair.0, pair.1, true)), table.rank(pair.0, pair.1));
+                prop_assert_eq!(table.rank_at(table.place(pair.0, pair.1, false)), NO_RANK);
                 prop_assert_eq!(table.rank_of_low(pair.0, pair.1), table.rank(pair.0, pair.1));
             }
             let all: HashMap<_, _> = table.iter().map(|(left, right, rank, id)| {
@@ -233,7 +289,7 @@ mod tests {
     fn pairs_that_fall_together_are_refused_in_time() {
         let mut table = PairRanks::with_capacity(1 << 14);
         // All pairs whose place is one of the first few.
-        let together = (0..1 << 21).filter(|&right| table.place(key(7, right)) < 4);
+        let together = (0..1 << 21).filter(|&right| table.place_of(key(7, right)) < 4);
         let together: Vec<u32> = together.collect();
         assert!(together.len() > FARTHEST);
         let refused = together.iter().zip(0..).any(|(&right, rank)| table.set((7, right), rank, rank).is_err());

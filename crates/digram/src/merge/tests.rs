@@ -67,6 +67,31 @@ proptest! {
         prop_assert!(got.iter().all(|got| *got == want), "{:?} for {:?}", got, want);
     }
 
+    /// Some are left out, as those are that no rule is for.
+    #[test]
+    fn pieces_side_by_side_are_as_each_alone(
+        merges in prop::collection::vec((0u32..12, 0u32..12), 0..30),
+        (step, pieces) in (0u32..3, prop::collection::vec((any::<bool>(), prop::collection::vec(0u32..4, 0..=20)), 0..60)),
+    ) {
+        let mut table = PairTable::default();
+        for (&(l, r), i) in merges.iter().zip(0..) {
+            table.add(l, r, Merge { rank: i, id: 4 + step * i });
+        }
+        let Some(ranks) = table.ranks() else { return Ok(()) };
+        let (mut symbols, mut places) = (Vec::new(), Vec::new());
+        for (wanted, piece) in &pieces {
+            places.push((*wanted, symbols.len()..symbols.len() + piece.len()));
+            symbols.extend(piece);
+        }
+        let mut lanes = Lanes::default();
+        lanes.merge(ranks, &mut symbols, &mut places, |(wanted, place)| wanted.then_some(place));
+        for ((_, place), (wanted, piece)) in places.into_iter().zip(pieces) {
+            let merged = wanted && piece.len() <= SIDE_BY_SIDE;
+            let want = if merged { naive(&table, piece) } else { piece };
+            prop_assert_eq!(&symbols[place], want);
+        }
+    }
+
     #[test]
     fn passes_too(repeats in prop::collection::vec(2usize..7, 0..12), n in 1usize..SCANNED) {
         // The list a, then runs of a in any order, repeated at will.

@@ -15,6 +15,7 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod whole;
 
 pub use build::{Base, Special};
 pub use found::{Found, Triple};
@@ -27,12 +28,10 @@ pub use tokens::Tokens;
 use crate::merge::ranks::PairRanks;
 use crate::merge::{Merge, Rules, Scratch, merge_symbols};
 use crate::{Error, Result};
-use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 use rules::{PairTable, PassTable};
-use std::hash::BuildHasher;
 use std::sync::OnceLock;
 use symbols::Symbols;
+use whole::Whole;
 
 /// No id.
 const NONE: u32 = u32::MAX;
@@ -63,6 +62,8 @@ pub struct Vocabulary {
     whole: Option<Whole>,
     /// Whether a piece that is looked up may have another id than merging gives.
     takes_whole: bool,
+    /// Of the tokens in `whole` those that merging gives other ids, where there are any.
+    odd: OnceLock<Whole>,
     merges: Vec<Triple>,
     /// Whether it was built of `merges`, which then need not be found.
     merges_given: bool,
@@ -169,6 +170,37 @@ impl Vocabulary {
         self.whole.as_ref()?.get(&self.tokens, piece)
     }
 
+    /// The id of a whole piece that merging gives other ids: of few tokens of few vocabularies.
+    #[inline]
+    pub(crate) fn odd_piece(&self, piece: &[u8]) -> Option<u32> {
+        if !self.takes_whole {
+            return None;
+        }
+        self.odd.get_or_init(|| self.odd_tokens()).get(&self.tokens, piece)
+    }
+
+    /// Tokens that encode to themselves need not be looked up: single symbols, and those that are canonical.
+    fn odd_tokens(&self) -> Whole {
+        let mut to_themselves = vec![false; self.tokens.len()];
+        self.merges.iter().for_each(|m| to_themselves[m.2 as usize] = true);
+        self.not_canonical.iter().for_each(|&id| to_themselves[id as usize] = false);
+        let (mut symbols, mut scratch) = (Vec::new(), Scratch::default());
+        let is_odd = |&id: &u32| {
+            if to_themselves[id as usize] {
+                return false;
+            }
+            symbols.clear();
+            let bytes = self.tokens.written(id).expect("what is looked up is written");
+            if self.append_symbols(bytes, 0, &mut symbols).is_err() {
+                return true;
+            }
+            merge_symbols(self, &mut symbols, 0, &mut scratch);
+            symbols != [id]
+        };
+        let all = self.whole.iter().flat_map(Whole::ids);
+        Whole::rare(&self.tokens, all.filter(is_odd))
+    }
+
     /// Whether a whole piece may have another id than merging gives, and so a part of a piece must not be looked up.
     pub(crate) fn takes_whole(&self) -> bool {
         self.takes_whole
@@ -209,66 +241,5 @@ impl Rules for Vocabulary {
             RuleSet::Pairs(table) => table.ranks(),
             RuleSet::Passes(_) => None,
         }
-    }
-}
-
-/// Ids of written tokens by their bytes.
-#[derive(Debug, Default)]
-struct Whole {
-    table: HashTable<u32>,
-    hasher: FixedState,
-    longest: usize,
-    /// Of tokens of more than 15 bytes: a bit for their length and their first eight bytes. Nearly all longer pieces are none
-    /// of them, and known by this to be none.
-    long: Vec<u64>,
-}
-
-/// The number of bits for long tokens.
-const LONG_BITS: u32 = 1 << 16;
-
-/// The bit of a token or piece of more than 15 bytes.
-fn long_bit(bytes: &[u8]) -> Option<usize> {
-    let first = bytes.first_chunk::<8>().filter(|_| bytes.len() > 15)?;
-    let mixed = (u64::from_le_bytes(*first) ^ (bytes.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    Some((mixed >> (64 - LONG_BITS.trailing_zeros())) as usize)
-}
-
-impl Whole {
-    fn with_capacity(n: usize) -> Self {
-        Self { table: HashTable::with_capacity(n), ..Self::default() }
-    }
-
-    /// All of `ids`, whose bytes differ.
-    fn of(tokens: &Tokens, ids: impl Iterator<Item = u32>) -> Self {
-        let mut whole = Self::with_capacity(tokens.len());
-        ids.for_each(|id| whole.add(tokens, id));
-        whole
-    }
-
-    fn add(&mut self, tokens: &Tokens, id: u32) {
-        if let Some(bytes) = tokens.written(id) {
-            let hasher = &self.hasher;
-            let hash = |&id: &u32| hasher.hash_one(tokens.written(id).expect("only written tokens are added"));
-            self.longest = self.longest.max(bytes.len());
-            if let Some(bit) = long_bit(bytes) {
-                self.long.resize(LONG_BITS as usize / 64, 0);
-                self.long[bit / 64] |= 1 << (bit % 64);
-            }
-            self.table.insert_unique(hasher.hash_one(bytes), id, hash);
-        }
-    }
-
-    /// Forgets the tokens that `keep` does not name.
-    fn retain(&mut self, keep: impl Fn(u32) -> bool) {
-        self.table.retain(|&mut id| keep(id));
-    }
-
-    fn get(&self, tokens: &Tokens, piece: &[u8]) -> Option<u32> {
-        if piece.len() > self.longest
-            || long_bit(piece).is_some_and(|bit| self.long.get(bit / 64).is_none_or(|word| word >> (bit % 64) & 1 == 0))
-        {
-            return None;
-        }
-        self.table.find(self.hasher.hash_one(piece), |&id| tokens.written(id) == Some(piece)).copied()
     }
 }

@@ -87,6 +87,7 @@ impl Vocabulary {
             rules: RuleSet::Pairs(learnt.table),
             whole: Some(whole),
             takes_whole,
+            odd: OnceLock::new(),
             merges: learnt.merges,
             merges_given: pairs.ranked.is_empty(),
             not_canonical: learnt.not_canonical,

@@ -1,7 +1,7 @@
 //! What pieces of up to 15 bytes came to.
 //!
 //! A set-associative table, as gigatoken has one: two entries to a cache line, 16 bytes for the piece and its length, 16 for
-//! up to four ids, so a hit compares two words and copies four ids without asking how many they are. More ids than four
+//! up to four ids, so a hit compares two words and copies four ids without asking how many they are; the number is in bits that ids have to spare. More ids than four
 //! stand apart.
 //!
 //! A piece has two lines that it may stand in, next to each other: mostly it is in the first; the second keeps pieces that
@@ -10,9 +10,14 @@
 
 use super::long::LongParts;
 use super::pages::{Table, Zero};
+use crate::prefetch::prefetch;
+use std::mem::MaybeUninit;
 
 /// The longest piece that has an entry, in bytes.
 pub(super) const LONGEST: usize = 15;
+
+/// Pieces whose lines are asked for before the first is looked at.
+pub(super) const BLOCK: usize = 64;
 
 /// Ids within an entry.
 pub(super) const FEW: usize = 4;
@@ -33,6 +38,7 @@ pub(super) struct Key {
 
 /// What a length makes of sixteen bytes.
 #[derive(Clone, Copy)]
+#[repr(align(32))]
 struct Shape {
     /// Which bits of both words are the piece's.
     low: u64,
@@ -58,45 +64,57 @@ impl Key {
     /// The key of `text[from..end]`, which is not empty; of pieces that are too long one that no entry has.
     #[inline]
     pub(super) fn of(text: &[u8], from: usize, end: usize) -> Self {
-        let length = (end - from).min(LONGEST + 1);
-        let mut padded = [0; 16];
-        let bytes: &[u8; 16] = match text.get(from..).and_then(|rest| rest.first_chunk()) {
-            Some(bytes) => bytes,
-            None => {
-                let rest = &text[from..];
-                padded[..rest.len()].copy_from_slice(rest);
-                &padded
-            }
+        let bytes = match text.len().checked_sub(16) {
+            // SAFETY: sixteen bytes are there.
+            #[allow(unsafe_code, reason = "one comparison instead of three for each piece of a text")]
+            Some(last) if from <= last => unsafe { text.as_ptr().add(from).cast::<[u8; 16]>().read() },
+            _ => Self::last(text, from),
         };
-        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
-        let shape = SHAPES[length];
-        Self { low: word(0) & shape.low, high: word(8) & shape.high | shape.length }
+        let bytes = u128::from_le_bytes(bytes);
+        let shape = SHAPES[(end - from).min(LONGEST + 1)];
+        Self { low: bytes as u64 & shape.low, high: (bytes >> 64) as u64 & shape.high | shape.length }
+    }
+
+    /// The last bytes of a text, fewer than 16, and zeros.
+    #[cold]
+    fn last(text: &[u8], from: usize) -> [u8; 16] {
+        match text.last_chunk() {
+            Some(bytes) => (u128::from_le_bytes(*bytes) >> (8 * (16 - (text.len() - from)))).to_le_bytes(),
+            None => {
+                let mut padded = [0; 16];
+                padded[..text.len() - from].copy_from_slice(&text[from..]);
+                padded
+            }
+        }
     }
 
     #[inline]
     fn hash(self) -> u64 {
-        // Both halves of a product: all bits of both words are in the upper ones of what comes out.
+        // Both halves of a product: the lower bits of what comes out depend on all bits of both words.
         let product = u128::from(self.low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(self.high ^ 0xE703_7ED1_A0B4_28DB);
         (product as u64) ^ (product >> 64) as u64
     }
 }
 
-/// A piece and its ids; the number of them is in the four highest bits.
+/// A piece and its ids.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    low: u64,
-    high: u64,
-    /// The ids, or, of many, where they begin among those that stand apart, and how many they are.
+    key: Key,
+    /// The ids, the number of them in the four highest bits of the first; or, of `MANY`, the number alone there, where they
+    /// begin among those that stand apart, and how many they are.
     ids: [u32; FEW],
 }
 
 /// In the place of a number of ids: they stand apart.
-const MANY: u64 = 15;
+const MANY: u32 = 15;
+
+/// Bits of an id below the number of ids.
+const ID_BITS: u32 = 28;
 
 /// Two entries in one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-struct Line([Entry; 2]);
+pub(super) struct Line([Entry; 2]);
 
 // SAFETY: numbers alone.
 #[allow(unsafe_code)]
@@ -105,24 +123,23 @@ unsafe impl Zero for Line {}
 impl Line {
     #[inline]
     fn find(&self, key: Key) -> Option<&Entry> {
-        // The number of ids is shifted out.
-        let differs = |entry: &Entry| (entry.low ^ key.low) | (entry.high ^ key.high) << 4 != 0;
+        // Both are looked at: which of them it is, nothing tells beforehand.
         let [first, second] = &self.0;
-        let entry = if differs(first) { second } else { first };
-        (!differs(entry)).then_some(entry)
+        let entry = if first.key == key { first } else { second };
+        (entry.key == key).then_some(entry)
     }
 
     /// Entries come from the first to the second.
     #[inline]
     fn is_full(&self) -> bool {
-        self.0[1].high != 0
+        self.0[1].key.high != 0
     }
 }
 
 /// What a cache says of a piece.
 pub(super) enum Hit<'a> {
-    /// Up to four ids, and how many.
-    Few(&'a [u32; FEW], usize),
+    /// Up to four ids, the first of them as it is, and how many they are.
+    Few(&'a [u32; FEW], u32, usize),
     Many(&'a [u32]),
 }
 
@@ -130,8 +147,6 @@ pub(super) enum Hit<'a> {
 pub(super) struct Cache {
     /// A power of two of them.
     lines: Table<Line>,
-    /// The bits of a hash that are left out.
-    shift: u32,
     used: usize,
     /// Which entry of a full line goes next.
     next: usize,
@@ -142,10 +157,8 @@ pub(super) struct Cache {
 
 impl Cache {
     pub(super) fn new() -> Self {
-        let lines = Table::<Line>::zeros(FEWEST_LINES);
         Self {
-            shift: 64 - lines.len().trailing_zeros(),
-            lines,
+            lines: Table::zeros(FEWEST_LINES),
             used: 0,
             next: 0,
             many: Vec::new(),
@@ -153,67 +166,34 @@ impl Cache {
         }
     }
 
-    /// A line by its number, of which the lower bits count.
+    /// What is read of it.
     #[inline]
-    fn line_at(&self, line: usize) -> &Line {
-        let mask = self.lines.len() - 1;
-        // SAFETY: there are lines, a power of two of them, so no number is beyond the mask, which is below their number.
-        #[allow(unsafe_code)]
-        unsafe {
-            self.lines.get_unchecked(line & mask)
-        }
-    }
-
-    /// The first line of a key.
-    #[inline]
-    fn line_of(&self, key: Key) -> usize {
-        (key.hash() >> self.shift) as usize
-    }
-
-    /// The first line of a key; the processor is told to fetch it (and mostly fetches its neighbour, too).
-    #[inline]
-    pub(super) fn line(&self, key: Key) -> usize {
-        let line = self.line_of(key);
-        prefetch(self.line_at(line));
-        line
-    }
-
-    /// The ids of a piece whose first line is known, if it has an entry there. A line that was known before others came in
-    /// may be another one by now.
-    #[inline]
-    pub(super) fn get_at(&self, line: usize, key: Key) -> Option<Hit<'_>> {
-        let first = self.line_at(line);
-        let entry = match first.find(key) {
-            // Only what found its first line full is in the second.
-            None if first.is_full() => self.line_at(line ^ 1).find(key)?,
-            found => found?,
-        };
-        let count = entry.high >> 60;
-        Some(match count {
-            MANY => Hit::Many(&self.many[entry.ids[0] as usize..][..entry.ids[1] as usize]),
-            _ => Hit::Few(&entry.ids, count as usize),
-        })
+    pub(super) fn view(&self) -> View<'_> {
+        View { lines: &self.lines, many: &self.many }
     }
 
     /// The ids of a piece, if it has an entry.
-    #[inline]
     pub(super) fn get(&self, key: Key) -> Option<Hit<'_>> {
-        self.get_at(self.line_of(key), key)
+        let view = self.view();
+        view.get(key, view.line(key.hash()))
     }
 
     /// Keeps the ids of a piece that has no entry.
     pub(super) fn insert(&mut self, key: Key, ids: &[u32]) {
         debug_assert!(key.high >> 56 != 0 && self.get(key).is_none());
-        let mut entry = Entry { low: key.low, high: key.high | (ids.len() as u64) << 60, ids: [0; FEW] };
-        if let Some(few) = entry.ids.get_mut(..ids.len()) {
-            few.copy_from_slice(ids);
-        } else {
-            if self.many.len() + ids.len() > MOST_MANY {
-                *self = Self::new();
+        let mut entry = Entry { key, ids: [0; FEW] };
+        match entry.ids.get_mut(..ids.len()) {
+            Some(few) if ids.iter().all(|id| id >> ID_BITS == 0) => {
+                few.copy_from_slice(ids);
+                entry.ids[0] |= (ids.len() as u32) << ID_BITS;
             }
-            entry.high = key.high | MANY << 60;
-            entry.ids = [self.many.len() as u32, ids.len() as u32, 0, 0];
-            self.many.extend_from_slice(ids);
+            _ => {
+                if self.many.len() + ids.len() > MOST_MANY {
+                    *self = Self::new();
+                }
+                entry.ids = [MANY << ID_BITS, self.many.len() as u32, ids.len() as u32, 0];
+                self.many.extend_from_slice(ids);
+            }
         }
         if self.used > self.lines.len() && self.lines.len() < MOST_LINES {
             self.grow();
@@ -222,9 +202,9 @@ impl Cache {
     }
 
     fn put(&mut self, entry: Entry) {
-        let line = self.line_of(Key { low: entry.low, high: entry.high << 4 >> 4 });
+        let line = entry.key.hash() as usize & (self.lines.len() - 1);
         for line in [line, line ^ 1] {
-            if let Some(free) = self.lines[line].0.iter_mut().find(|entry| entry.high == 0) {
+            if let Some(free) = self.lines[line].0.iter_mut().find(|entry| entry.key.high == 0) {
                 *free = entry;
                 self.used += 1;
                 return;
@@ -237,26 +217,83 @@ impl Cache {
     fn grow(&mut self) {
         let lines = Table::zeros(2 * self.lines.len());
         let old = std::mem::replace(&mut self.lines, lines);
-        self.shift -= 1;
         self.used = 0;
-        for entry in old.iter().flat_map(|line| line.0).filter(|entry| entry.high != 0) {
+        for entry in old.iter().flat_map(|line| line.0).filter(|entry| entry.key.high != 0) {
             self.put(entry);
         }
     }
 }
 
-/// Tells the processor that a line will be wanted.
-#[inline]
-#[allow(unsafe_code)] // there is no safe way to say it
-fn prefetch(line: &Line) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint about an address, which is that of a reference; nothing is read or written.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(line).cast());
+/// What is read of a cache: a copy, which loops keep in registers.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    lines: &'a [Line],
+    many: &'a [u32],
+}
+
+/// A key, and the line that its entry may be in.
+pub(super) type Asked<'a> = (Key, &'a Line);
+
+impl<'a> View<'a> {
+    #[inline]
+    fn line(self, hash: u64) -> &'a Line {
+        // SAFETY: there are lines, a power of two of them, so no number is beyond the mask, which is below their number.
+        #[allow(unsafe_code)]
+        unsafe {
+            self.lines.get_unchecked(hash as usize & (self.lines.len() - 1))
+        }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = line;
+
+    /// The keys of the pieces that begin at byte `start` and have these ends, and their lines, which the processor is told to fetch
+    /// (and mostly fetches with their neighbours).
+    #[inline]
+    pub(super) fn ask<'r>(
+        self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        room: &'r mut [MaybeUninit<Asked<'a>>; BLOCK],
+    ) -> &'r [Asked<'a>] {
+        let mut from = start;
+        let asked = &mut room[..ends.len()];
+        for (asked, &end) in asked.iter_mut().zip(ends) {
+            let key = Key::of(text, from, end);
+            let line = self.line(key.hash());
+            prefetch(line);
+            asked.write((key, line));
+            from = end;
+        }
+        // SAFETY: all of them were written: they are as many as the ends.
+        #[allow(unsafe_code)]
+        unsafe {
+            asked.assume_init_ref()
+        }
+    }
+
+    /// The ids of a piece, if it has an entry in its line or the next one.
+    #[inline]
+    pub(super) fn get(self, key: Key, line: &'a Line) -> Option<Hit<'a>> {
+        let entry = match line.find(key) {
+            None => self.next_to(key, line)?,
+            Some(entry) => entry,
+        };
+        let [first, ..] = entry.ids;
+        Some(match first >> ID_BITS {
+            MANY => self.many(entry),
+            count => Hit::Few(&entry.ids, first & ((1 << ID_BITS) - 1), count as usize),
+        })
+    }
+
+    /// Only what found its first line full is in the second.
+    #[inline]
+    fn next_to(self, key: Key, line: &Line) -> Option<&'a Entry> {
+        if line.is_full() { self.line(key.hash() ^ 1).find(key) } else { None }
+    }
+
+    #[cold]
+    fn many(self, entry: &Entry) -> Hit<'a> {
+        Hit::Many(&self.many[entry.ids[1] as usize..][..entry.ids[2] as usize])
+    }
 }
 
 #[cfg(test)]
@@ -267,7 +304,7 @@ mod tests {
 
     fn ids(cache: &Cache, piece: &[u8]) -> Option<Vec<u32>> {
         match cache.get(Key::of(piece, 0, piece.len()))? {
-            Hit::Few(ids, count) => Some(ids[..count].to_vec()),
+            Hit::Few(ids, first, count) => Some([&[first], &ids[1..]].concat()[..count].to_vec()),
             Hit::Many(ids) => Some(ids.to_vec()),
         }
     }

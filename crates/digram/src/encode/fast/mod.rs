@@ -1,9 +1,8 @@
 //! Pieces to ids at speed: in blocks, through a cache.
 //!
 //! Nearly all pieces of a text are ones that stood in it before. So each piece of up to 15 bytes is looked for in a
-//! [`cache`], which holds its ids, whatever way they were found; what is not there is looked up among the tokens, else
-//! merged, and kept. Pieces come some hundreds at a time from the splitter: all their cache lines are asked for before the
-//! first one is looked at.
+//! [`cache`], which holds its ids, whatever way they were found; what is not there is merged, and kept. Pieces come some hundreds at a time from the splitter: the cache lines
+//! of a block are asked for before the first one is looked at, and the [`misses`] of all are merged together.
 //!
 //! A text that nothing splits, and a piece that is too long for an entry, is cut into [`parts`] where no merge can join
 //! them ([`unsplit`]).
@@ -13,13 +12,17 @@
 
 mod blocks;
 mod cache;
+mod ids;
 mod long;
+mod misses;
 pub(super) mod pages;
 mod parts;
+mod room;
 mod spare;
 mod unsplit;
 
-pub(super) use blocks::{Counted, Ids, Listed, Pieces};
+pub(super) use blocks::Pieces;
+pub(super) use ids::{Counted, Ids, Listed};
 pub(super) use spare::Spare;
 pub(super) use unsplit::Unsplit;
 

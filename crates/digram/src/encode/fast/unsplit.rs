@@ -5,9 +5,9 @@
 //! those of the text as it came, spaces stand for what they become, and only a part that is not in the cache is
 //! written as it is merged.
 
-use super::blocks::{Ids, Pieces};
-use super::cache::{Key, LONGEST};
-use super::long::LONGEST_KEPT;
+use super::blocks::Pieces;
+use super::ids::Ids;
+use super::misses::Kind;
 use super::parts::next_ends;
 use crate::Result;
 use crate::normalize::{self, Normalizer};
@@ -92,7 +92,7 @@ impl Unsplit {
     }
 
     /// Writes a part as it is merged.
-    fn write(&self, part: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn write(&self, part: &[u8], out: &mut Vec<u8>) {
         out.clear();
         let space = self.space.unwrap_or(' ');
         let mut bytes = [0; 4];
@@ -119,12 +119,13 @@ impl Pieces<'_> {
         ids.expect(text.len());
         let prefix = unsplit.prefix(text, base == 0);
         if let Some(id) = self.whole_text(unsplit, prefix, text) {
-            ids.many(&[id]);
+            ids.one(id);
             return Ok(());
         }
         let text = text.as_bytes();
         let joints = unsplit.joints(self.vocabulary);
-        let (mut at, mut ends) = (0, Vec::new());
+        let mut ends = std::mem::take(&mut self.room.get().ends);
+        let mut at = 0;
         while at < text.len() {
             ends.clear();
             next_ends(joints, text, at, &mut ends);
@@ -132,15 +133,15 @@ impl Pieces<'_> {
             if at == 0 && !prefix.is_empty() {
                 let (first, rest) = ends.split_first().expect("at least one");
                 let part = [prefix.as_bytes(), &text[..*first]].concat();
-                ids.made(|out| self.append_part(unsplit, &part, base, out))?;
+                self.append_ends(&part, 0, &[part.len()], base, Kind::Unsplit(unsplit), ids)?;
+                self.settle(&part, base, Kind::Unsplit(unsplit), ids)?;
                 (at, ends) = (*first, rest);
             }
-            self.append_ends(text, at, ends, ids, |pieces, from, end, ids| {
-                ids.made(|out| pieces.append_part(unsplit, &text[from..end], base + from, out))
-            })?;
+            self.append_ends(text, at, ends, base, Kind::Unsplit(unsplit), ids)?;
             at = ends.last().copied().unwrap_or(at);
         }
-        Ok(())
+        self.room.get().ends = ends;
+        self.settle(text, base, Kind::Unsplit(unsplit), ids)
     }
 
     /// The id of a text that is taken whole where merging may give others.
@@ -151,38 +152,6 @@ impl Pieces<'_> {
         let mut written = Vec::new();
         unsplit.write(&[prefix, text].concat().into_bytes(), &mut written);
         self.vocabulary.whole_piece(&written)
-    }
-
-    /// The ids of a part, which is merged by itself.
-    fn append_part(&mut self, unsplit: &Unsplit, part: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
-        let key = Key::of(part, 0, part.len());
-        if self.append_kept(key, out) {
-            return Ok(());
-        }
-        let short = part.len() <= LONGEST;
-        if !short && let Some(ids) = self.cache.get().long.get(part) {
-            out.extend_from_slice(ids);
-            return Ok(());
-        }
-        let mut written = std::mem::take(&mut self.written);
-        unsplit.write(part, &mut written);
-        let result = match short {
-            true => self.append_new(key, &written, offset, true, out),
-            false => self.append_new_long(part, &written, offset, out),
-        };
-        self.written = written;
-        result
-    }
-
-    /// A part that no entry can hold, and that was not there before.
-    #[cold]
-    fn append_new_long(&mut self, part: &[u8], written: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
-        let from = out.len();
-        self.append_unkept(written, offset, out)?;
-        if part.len() <= LONGEST_KEPT {
-            self.cache.get().long.insert(part, &out[from..]);
-        }
-        Ok(())
     }
 }
 

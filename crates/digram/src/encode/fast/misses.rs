@@ -1,0 +1,193 @@
+//! Pieces that have no entry in the cache: merged together, kept, and put where they are missing.
+
+use super::blocks::Pieces;
+use super::cache::{BLOCK, Key, LONGEST};
+use super::ids::{Ids, Listed};
+use super::long::LONGEST_KEPT;
+use super::unsplit::Unsplit;
+use crate::Result;
+use crate::merge::{Rules, SIDE_BY_SIDE, merge_symbols_until};
+use std::mem::replace;
+use std::ops::Range;
+
+/// What pieces are.
+#[derive(Clone, Copy)]
+pub(super) enum Kind<'a> {
+    /// Of the split: taken whole where they are tokens.
+    Piece,
+    /// Of a piece that was cut where no merge joins: merged, whatever they spell.
+    Part,
+    /// Of a text without a split, in which spaces stand for another character.
+    Unsplit(&'a Unsplit),
+}
+
+/// A piece that has no entry.
+pub(in crate::encode) struct Miss {
+    key: Key,
+    /// Where it is in its text.
+    piece: Range<usize>,
+    /// Before which id its own are missing.
+    pub(super) gap: usize,
+    /// Where its symbols are, and its ids when they are merged.
+    pub(super) made: Range<usize>,
+    /// Whether it is still to be merged.
+    waits: bool,
+    /// Whether it gets an entry.
+    keep: bool,
+}
+
+impl Miss {
+    #[inline]
+    pub(super) fn new(key: Key, piece: Range<usize>, gap: usize) -> Self {
+        Self { key, piece, gap, made: 0..0, waits: false, keep: false }
+    }
+}
+
+impl Pieces<'_> {
+    /// The ids of the pieces of a text that had no entry, to their places. The text begins at byte `base` of its document.
+    pub(super) fn settle(&mut self, text: &[u8], base: usize, kind: Kind, ids: &mut impl Ids) -> Result<()> {
+        let room = self.room.get();
+        if room.misses.is_empty() {
+            return Ok(());
+        }
+        // Pieces within pieces come here meanwhile.
+        let (inner, mut made) = room.spare.pop().unwrap_or_default();
+        let mut misses = replace(&mut room.misses, inner);
+        let result = self.make(text, base, kind, &mut misses, &mut made);
+        if result.is_ok() {
+            ids.fill(&misses, &made);
+        }
+        (misses.clear(), made.clear());
+        let room = self.room.get();
+        let inner = replace(&mut room.misses, misses);
+        room.spare.push((inner, made));
+        result
+    }
+
+    /// Makes the ids of `misses`, each at its place in `made`, and keeps them.
+    fn make(
+        &mut self,
+        text: &[u8],
+        base: usize,
+        kind: Kind,
+        misses: &mut [Miss],
+        made: &mut Vec<u32>,
+    ) -> Result<()> {
+        for miss in &mut *misses {
+            let start = made.len();
+            if miss.piece.len() <= LONGEST {
+                self.begin(text, base, kind, miss, made)?;
+            } else {
+                self.append_long(text, miss.piece.clone(), base, kind, made)?;
+            }
+            miss.made = start..made.len();
+        }
+        let room = self.room.get();
+        if let Some(ranks) = self.vocabulary.ranks() {
+            room.lanes.merge(ranks, made, misses, |miss| miss.waits.then_some(&mut miss.made));
+        }
+        for miss in misses.iter().filter(|miss| miss.keep) {
+            // It may have come twice.
+            if room.cache.get(miss.key).is_none() {
+                room.cache.insert(miss.key, &made[miss.made.clone()]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The symbols of a short piece, to be merged with those of others; or its ids, where that is not how it goes.
+    fn begin(&mut self, text: &[u8], base: usize, kind: Kind, miss: &mut Miss, made: &mut Vec<u32>) -> Result<()> {
+        let (from, offset, piece) = (made.len(), base + miss.piece.start, &text[miss.piece.clone()]);
+        miss.keep = true;
+        match kind {
+            Kind::Piece | Kind::Part => {
+                if let Some(id) = self.vocabulary.odd_piece(piece) {
+                    // An entry serves pieces and parts: where the two differ there is none.
+                    miss.keep = false;
+                    if matches!(kind, Kind::Piece) {
+                        made.push(id);
+                        return Ok(());
+                    }
+                }
+                self.vocabulary.append_symbols(piece, offset, made)?;
+            }
+            Kind::Unsplit(unsplit) => {
+                let written = &mut self.room.get().written;
+                unsplit.write(piece, written);
+                self.vocabulary.append_symbols(written, offset, made)?;
+            }
+        }
+        miss.waits = self.vocabulary.ranks().is_some() && made.len() - from <= SIDE_BY_SIDE;
+        if !miss.waits {
+            self.merge(made, from)?;
+        }
+        Ok(())
+    }
+
+    /// Merges `symbols[from..]` by themselves, in place.
+    pub(in crate::encode) fn merge(&mut self, symbols: &mut Vec<u32>, from: usize) -> Result<()> {
+        merge_symbols_until(self.vocabulary, symbols, from, &mut self.room.get().scratch, self.stop)
+    }
+
+    /// The ids of a piece or part that no entry can hold.
+    fn append_long(
+        &mut self,
+        text: &[u8],
+        piece: Range<usize>,
+        base: usize,
+        kind: Kind,
+        made: &mut Vec<u32>,
+    ) -> Result<()> {
+        let (bytes, from) = (&text[piece.clone()], made.len());
+        let keep = bytes.len() <= LONGEST_KEPT
+            && match kind {
+                Kind::Piece => self.keeps_long,
+                Kind::Part => false,
+                Kind::Unsplit(_) => true,
+            };
+        if keep && let Some(ids) = self.room.get().cache.long.get(bytes) {
+            made.extend_from_slice(ids);
+            return Ok(());
+        }
+        match kind {
+            Kind::Piece => match self.vocabulary.whole_piece(bytes) {
+                Some(id) => made.push(id),
+                None => self.append_parts(text, piece.clone(), base, made)?,
+            },
+            Kind::Part => {
+                self.vocabulary.append_symbols(bytes, base + piece.start, made)?;
+                self.merge(made, from)?;
+            }
+            Kind::Unsplit(unsplit) => {
+                let written = &mut self.room.get().written;
+                unsplit.write(bytes, written);
+                self.vocabulary.append_symbols(written, base + piece.start, made)?;
+                self.merge(made, from)?;
+            }
+        }
+        if keep {
+            self.room.get().cache.long.insert(bytes, &made[from..]);
+        }
+        Ok(())
+    }
+
+    /// The ids of a long piece that is no token: it is cut where no merge joins two characters (see [`Joints`]).
+    ///
+    /// [`Joints`]: crate::vocabulary::Joints
+    fn append_parts(&mut self, text: &[u8], piece: Range<usize>, base: usize, made: &mut Vec<u32>) -> Result<()> {
+        let joints = self.vocabulary.joints();
+        let (bytes, base) = (&text[piece.clone()], base + piece.start);
+        let (mut ends, mut start, mut at) = ([0; BLOCK], 0, 0);
+        while at < bytes.len() {
+            let mut count = 0;
+            while count < BLOCK && at < bytes.len() {
+                at = joints.next_cut(bytes, at);
+                ends[count] = at;
+                count += 1;
+            }
+            self.append_ends(bytes, start, &ends[..count], base, Kind::Part, &mut Listed::new(made))?;
+            start = at;
+        }
+        self.settle(bytes, base, Kind::Part, &mut Listed::new(made))
+    }
+}
