@@ -3,6 +3,7 @@
 use crate::encoder::{Encoder, python_bytes};
 use crate::specials::{Allowed, Markers, options};
 use crate::text::Text;
+use digram::text::Document;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
@@ -18,7 +19,8 @@ pub fn fits(
     template: bool,
 ) -> PyResult<bool> {
     let options = options(allowed, disallowed, template);
-    let work = |encoder: &digram::encode::Encoder, document: &[u8], stop: &dyn Fn() -> bool| {
+    let work = |encoder: &digram::encode::Encoder, document: Document, stop: &dyn Fn() -> bool| {
+        let document = document.bytes();
         encoder.fits(document, limit, options, stop)
     };
     encoder.get().on_text(&Text::of(text)?, text.py(), work, |_, fits| Ok(fits))
@@ -37,7 +39,8 @@ pub fn truncate<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, text) = (text.py(), Text::of(text)?);
     let options = options(allowed, disallowed, template);
-    let work = |encoder: &digram::encode::Encoder, document: &[u8], stop: &dyn Fn() -> bool| {
+    let work = |encoder: &digram::encode::Encoder, document: Document, stop: &dyn Fn() -> bool| {
+        let document = document.bytes();
         encoder.truncate(document, limit, options, stop)
     };
     encoder.get().on_text(&text, py, work, |document, end| part(py, &text, &document[..end]))
@@ -59,7 +62,8 @@ pub fn chunks<'py>(
 ) -> PyResult<(Bound<'py, PyList>, usize)> {
     let (py, text) = (text.py(), Text::of(text)?);
     let options = options(allowed, disallowed, template);
-    let work = |encoder: &digram::encode::Encoder, document: &[u8], stop: &dyn Fn() -> bool| {
+    let work = |encoder: &digram::encode::Encoder, document: Document, stop: &dyn Fn() -> bool| {
+        let document = document.bytes();
         encoder.chunks(document, start, limit, overlap, options, stop)
     };
     encoder.get().on_text(&text, py, work, |document, chunks| {

@@ -8,6 +8,7 @@ use crate::specials::{Allowed, Markers, options};
 use crate::text::Text;
 use digram::Error;
 use digram::encode;
+use digram::text::Document;
 use digram::vocabulary::Triple;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyString};
@@ -89,7 +90,8 @@ impl Encoder {
     ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>, bool)> {
         let (py, options, given) = (text.py(), options(allowed, disallowed, template), Text::of(text)?);
         let length = if given.is_str() { Some(text.len()?) } else { None };
-        let work = |engine: &encode::Encoder, document: &[u8], stop: &dyn Fn() -> bool| {
+        let work = |engine: &encode::Encoder, document: Document, stop: &dyn Fn() -> bool| {
+            let document = document.bytes();
             let mut spanned = engine.encode_with_spans(document, options, stop)?;
             let text = length.and_then(|_| str::from_utf8(document).ok());
             if let Some(text) = text.filter(|_| characters) {
@@ -113,7 +115,8 @@ impl Encoder {
         disallowed: Option<&Bound<'_, Markers>>,
     ) -> PyResult<(Bound<'py, PyList>, usize)> {
         let (py, options) = (text.py(), options(allowed, disallowed, false));
-        let work = |engine: &encode::Encoder, document: &[u8], stop: &dyn Fn() -> bool| {
+        let work = |engine: &encode::Encoder, document: Document, stop: &dyn Fn() -> bool| {
+            let document = document.bytes();
             engine.encode_and_last(document, options, stop)
         };
         self.on_text(&Text::of(text)?, py, work, |_, (ids, last)| Ok((self.ints.list(py, &ids)?, last)))
@@ -137,7 +140,7 @@ impl Encoder {
     ) -> PyResult<u64> {
         let options = options(allowed, disallowed, template);
         let work =
-            |engine: &encode::Encoder, document: &[u8], stop: &dyn Fn() -> bool| engine.count(document, options, stop);
+            |engine: &encode::Encoder, document: Document, stop: &dyn Fn() -> bool| engine.count(document, options, stop);
         self.on_text(&Text::of(text)?, text.py(), work, |_, count| Ok(count))
     }
 

@@ -131,7 +131,7 @@ impl StreamEncoder {
         }
         let view = text.view()?;
         with_room(|room| {
-            let bytes = view.utf8(room);
+            let bytes = view.utf8(room).bytes();
             // Where a text is kept whole until its end, a part is soon taken however much there is.
             let size = match self.encoder.get().engine.settles_nothing(options) {
                 true => 0,

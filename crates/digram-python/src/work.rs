@@ -5,7 +5,7 @@ use crate::errors::exception;
 use crate::run::{SHORT, TINY, watched};
 use crate::text::{Text, texts, views, with_room};
 use digram::encode::{self, Options};
-use digram::text::Text as View;
+use digram::text::{Document, Text as View};
 use digram::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -34,7 +34,7 @@ impl Encoder {
         &self,
         text: &Text<'_>,
         py: Python<'_>,
-        work: impl FnOnce(&encode::Encoder, &[u8], &dyn Fn() -> bool) -> Result<T> + Send,
+        work: impl FnOnce(&encode::Encoder, Document, &dyn Fn() -> bool) -> Result<T> + Send,
         made: impl FnOnce(&[u8], T) -> PyResult<R>,
     ) -> PyResult<R> {
         let view = text.view()?;
@@ -55,8 +55,8 @@ impl Encoder {
                 })?
             };
             match result {
-                Ok(result) => made(document, result),
-                Err(error) => Err(exception(py, error, text.is_str().then_some(document))),
+                Ok(result) => made(document.bytes(), result),
+                Err(error) => Err(exception(py, error, text.is_str().then_some(document.bytes()))),
             }
         })
     }
@@ -84,7 +84,7 @@ impl Encoder {
         result.map_err(|error| match &error {
             Error::InDocument { index, source } => {
                 let mut room = Vec::new();
-                let text = texts[*index].is_str().then(|| documents[*index].utf8(&mut room));
+                let text = texts[*index].is_str().then(|| documents[*index].utf8(&mut room).bytes());
                 let inner = exception(py, (**source).clone(), text);
                 let message = format!("item {index}: {}", inner.value(py));
                 match inner.get_type(py).call1((message,)) {
@@ -172,9 +172,9 @@ impl Encoder {
         made: impl FnOnce(Python<'py>, Vec<u32>) -> PyResult<R>,
     ) -> PyResult<R> {
         let py = text.py();
-        let work = |engine: &encode::Encoder, document: &[u8], stop: &dyn Fn() -> bool| {
+        let work = |engine: &encode::Encoder, document: Document, stop: &dyn Fn() -> bool| {
             ids.clear();
-            ids.reserve(document.len() / BYTES_AN_ID + 16);
+            ids.reserve(document.bytes().len() / BYTES_AN_ID + 16);
             engine.encode(document, options, &mut ids, stop).map(|()| ids)
         };
         self.on_text(&Text::of(text)?, py, work, |_, ids| made(py, ids))

@@ -29,6 +29,7 @@ use crate::error::{Error, Place, Result};
 use crate::normalize::{Normalizer, byte_characters};
 use crate::specials::SpecialMatcher;
 use crate::split::{Splitter, for_each_stretch};
+use crate::text::Document;
 use crate::vocabulary::{Special, Vocabulary};
 use added::Stretch;
 use fast::{Counted, Ids, Listed, Pieces, Spare, Unsplit};
@@ -214,11 +215,17 @@ impl Encoder {
     /// # Errors
     /// `UnknownCharacter`, `UnknownByte`, `DisallowedSpecial`, `Backtracking`, with the place in bytes of the document;
     /// `Interrupted` once `stop` returns true. `out` may then hold some ids.
-    pub fn encode(&self, document: &[u8], options: Options, out: &mut Vec<u32>, stop: &dyn Fn() -> bool) -> Result<()> {
+    pub fn encode<'a>(
+        &self,
+        document: impl Into<Document<'a>>,
+        options: Options,
+        out: &mut Vec<u32>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<()> {
         if options.template {
             out.extend_from_slice(&self.around.template.0);
         }
-        self.encode_into(document, options, &mut Listed::new(out), stop)?;
+        self.encode_into(document.into(), options, &mut Listed::new(out), stop)?;
         if options.template {
             out.extend_from_slice(&self.around.template.1);
         }
@@ -229,16 +236,21 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Self::encode`].
-    pub fn count(&self, document: &[u8], options: Options, stop: &dyn Fn() -> bool) -> Result<u64> {
+    pub fn count<'a>(
+        &self,
+        document: impl Into<Document<'a>>,
+        options: Options,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<u64> {
         let mut ids = Counted::default();
-        self.encode_into(document, options, &mut ids, stop)?;
+        self.encode_into(document.into(), options, &mut ids, stop)?;
         Ok(ids.0 + self.template_length(options) as u64)
     }
 
     /// The ids of a document, to wherever they go; what surrounds a text aside.
     fn encode_into<I: Ids>(
         &self,
-        document: &[u8],
+        document: Document,
         options: Options,
         ids: &mut I,
         stop: &dyn Fn() -> bool,
@@ -247,7 +259,7 @@ impl Encoder {
         let allowed = options.allowed.unwrap_or(&self.always);
         let unsplit = self.unsplit.as_ref().filter(|_| allowed.is_plain());
         if unsplit.is_none() && !(self.keeps_normal_text(allowed) && self.splitter.has_ends()) {
-            return self.for_each_part(document, options, false, stop, &mut |part| {
+            return self.for_each_part(document.bytes(), options, false, stop, &mut |part| {
                 match part {
                     Part::Token(id, _) => ids.one(id),
                     Part::Piece(piece, origin) => pieces.append_piece(piece, origin.base, ids)?,
@@ -255,14 +267,15 @@ impl Encoder {
                 Ok(())
             });
         }
-        options.refuse(document)?;
-        for_each_marked(document, allowed, &mut |stretch| {
+        let bytes = document.bytes();
+        options.refuse(bytes)?;
+        for_each_marked(bytes, allowed, &mut |stretch| {
             let (base, stretch) = match stretch {
                 Stretch::Token(id, _) => {
                     ids.one(id);
                     return Ok(());
                 }
-                Stretch::Text(range) => (range.start, &document[range]),
+                Stretch::Text(range) => (range.start, document.part(range)),
             };
             for_each_stretch(stretch, |part| match part {
                 Ok((text, at)) => {
@@ -278,7 +291,7 @@ impl Encoder {
                 }
                 Err(range) => {
                     let start = base + range.start;
-                    pieces.append_piece(&stretch[range], start, ids)
+                    pieces.append_piece(&stretch.bytes()[range], start, ids)
                 }
             })
         })
@@ -333,7 +346,7 @@ impl Encoder {
         each: &mut dyn FnMut(Part) -> Result<()>,
     ) -> Result<()> {
         let origin = |at| Origin::of_document(at, tracked);
-        for_each_stretch(document, |stretch| match stretch {
+        for_each_stretch(document.into(), |stretch| match stretch {
             Ok((text, at)) => self.for_each_part_of_text(text, origin(at), allowed, stop, each),
             Err(range) => each(Part::Piece(&document[range.clone()], origin(range.start))),
         })

@@ -33,6 +33,7 @@ pub use patterns::{CL100K, CL100K_CLASSIC, GPT2, GPT2_TIKTOKEN, NAMED, O200K, QW
 
 use crate::Result;
 use crate::align::Origin;
+use crate::text::Document;
 use families::Known;
 use general::{Dialect, General};
 use scanner::Scanner;
@@ -196,7 +197,7 @@ impl Splitter {
         mut each: impl FnMut(Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let base = stretch.start;
-        for_each_stretch(&document[stretch], |stretch| match stretch {
+        for_each_stretch(document[stretch].into(), |stretch| match stretch {
             Ok((text, at)) => self.split_text(text, base + at, stop, &mut each),
             Err(range) => each(base + range.start..base + range.end),
         })
@@ -280,10 +281,14 @@ impl Splitter {
 /// Calls `each` with the well-formed stretches of a document, as text and where it begins, and with the ranges between, in
 /// order; none is empty. A range holds all bytes outside any well-formed character between two texts.
 pub(crate) fn for_each_stretch<'a>(
-    document: &'a [u8],
+    document: Document<'a>,
     mut each: impl FnMut(std::result::Result<(&'a str, usize), Range<usize>>) -> Result<()>,
 ) -> Result<()> {
-    if let Ok(text) = simdutf8::basic::from_utf8(document) {
+    let (document, text) = match document {
+        Document::Text(text) => (text.as_bytes(), Ok(text)),
+        Document::Bytes(bytes) => (bytes, simdutf8::basic::from_utf8(bytes)),
+    };
+    if let Ok(text) = text {
         return if text.is_empty() { Ok(()) } else { each(Ok((text, 0))) };
     }
     let mut ill_formed: Option<Range<usize>> = None;

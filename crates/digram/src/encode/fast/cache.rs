@@ -6,7 +6,8 @@
 //!
 //! A piece has two lines that it may stand in, next to each other: mostly it is in the first; the second keeps pieces that
 //! fall together from driving each other out. (A second line anywhere in the table keeps more, but was waited for each
-//! time.) A table that is half full is doubled; at its largest, new pieces take the place of old ones.
+//! time.) A table that is three quarters full is doubled (a sparser one
+//! finds more pieces in their first line, and waits for more lines); at its largest, new pieces take the place of old ones.
 
 use super::long::LongParts;
 use super::pages::{Table, Zero};
@@ -22,9 +23,9 @@ pub(super) const BLOCK: usize = 64;
 /// Ids within an entry.
 pub(super) const FEW: usize = 4;
 
-/// Lines at first, and at most: 64 kB, and 16 MB.
+/// Lines at first, and at most: 64 kB, and 8 MB.
 const FEWEST_LINES: usize = 1 << 10;
-const MOST_LINES: usize = 1 << 18;
+const MOST_LINES: usize = 1 << 17;
 
 /// Ids of entries with more than four, at most: 1 MB.
 const MOST_MANY: usize = 1 << 18;
@@ -64,28 +65,24 @@ impl Key {
     /// The key of `text[from..end]`, which is not empty; of pieces that are too long one that no entry has.
     #[inline]
     pub(super) fn of(text: &[u8], from: usize, end: usize) -> Self {
-        let bytes = match text.len().checked_sub(16) {
+        let words = match text.len().checked_sub(16) {
             // SAFETY: sixteen bytes are there.
             #[allow(unsafe_code, reason = "one comparison instead of three for each piece of a text")]
-            Some(last) if from <= last => unsafe { text.as_ptr().add(from).cast::<[u8; 16]>().read() },
+            Some(last) if from <= last => unsafe { text.as_ptr().add(from).cast::<[u64; 2]>().read_unaligned() },
             _ => Self::last(text, from),
         };
-        let bytes = u128::from_le_bytes(bytes);
+        let [low, high] = words.map(u64::from_le);
         let shape = SHAPES[(end - from).min(LONGEST + 1)];
-        Self { low: bytes as u64 & shape.low, high: (bytes >> 64) as u64 & shape.high | shape.length }
+        Self { low: low & shape.low, high: high & shape.high | shape.length }
     }
 
-    /// The last bytes of a text, fewer than 16, and zeros.
+    /// The last bytes of a text, fewer than 16, and zeros: two words, the first byte at the bottom in memory.
     #[cold]
-    fn last(text: &[u8], from: usize) -> [u8; 16] {
-        match text.last_chunk() {
-            Some(bytes) => (u128::from_le_bytes(*bytes) >> (8 * (16 - (text.len() - from)))).to_le_bytes(),
-            None => {
-                let mut padded = [0; 16];
-                padded[..text.len() - from].copy_from_slice(&text[from..]);
-                padded
-            }
-        }
+    fn last(text: &[u8], from: usize) -> [u64; 2] {
+        let mut padded = [0; 16];
+        padded[..text.len() - from].copy_from_slice(&text[from..]);
+        let (words, _) = padded.as_chunks();
+        [0, 1].map(|i| u64::from_ne_bytes(words[i]))
     }
 
     #[inline]
@@ -195,7 +192,7 @@ impl Cache {
                 self.many.extend_from_slice(ids);
             }
         }
-        if self.used > self.lines.len() && self.lines.len() < MOST_LINES {
+        if self.used > self.lines.len() / 2 * 3 && self.lines.len() < MOST_LINES {
             self.grow();
         }
         self.put(entry);
