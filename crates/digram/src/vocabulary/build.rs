@@ -179,18 +179,15 @@ impl Vocabulary {
                 _ => {}
             }
         }
-        let rules = match &found {
-            Some(found) => found.table(&tokens, |id| id)?,
-            None => rules_of_ranks(&ranked)?,
+        let (rules, found) = match found {
+            Some(found) => (found.table(&tokens, |id| id)?, found),
+            None => rules_of_ranks(&ranked, tokens.len())?,
         };
         let mut whole = Whole::with_capacity(ranked.len());
         ranked.iter().for_each(|&(_, id)| whole.add(&tokens, id));
         add_specials(&mut tokens, specials)?;
         let mut new = Self::of_tokens(tokens, Base::Bytes(ids).symbols(), RuleSet::Pairs(rules));
-        match found {
-            Some(found) => new.take(found),
-            None => new.recover(ranked.iter().filter(|(bytes, _)| bytes.len() > 1).map(|&(bytes, id)| (bytes, id))),
-        }
+        new.take(found);
         new.whole = Some(whole);
         new.takes_whole = !new.is_canonical();
         Ok(new)
@@ -301,22 +298,49 @@ pub(super) fn only_parts_meet(symbols: &Symbols, merges: &[Triple]) -> bool {
     stand_in.is_empty() || !merges.iter().any(|m| stands_in(m.0) || stands_in(m.1))
 }
 
-/// A rule for each split of each ranked token in two.
-fn rules_of_ranks(ranked: &[(&[u8], u32)]) -> Result<PairTable> {
+/// A rule for each split of each ranked token in two, and the splits that happen: those whose parts stay two until the token's
+/// own rank comes. A token without one is not canonical. `n` is above all ids.
+fn rules_of_ranks(ranked: &[(&[u8], u32)], n: usize) -> Result<(PairTable, Found)> {
     let strings: Vec<&[u8]> = ranked.iter().map(|token| token.0).collect();
     let spellings = Spellings::new(&strings);
     let mut pairs = PairTable::with_capacity(2 * ranked.len());
-    let mut prefixes = Vec::new();
-    for (i, &(_, id)) in ranked.iter().enumerate() {
+    let (mut prefixes, mut splits) = (Vec::new(), Vec::new());
+    // Of single bytes, and of tokens that came and encode to themselves.
+    let mut reached = vec![false; n];
+    ranked.iter().filter(|token| token.0.len() == 1).for_each(|token| reached[token.1 as usize] = true);
+    let mut parts = vec![Parts::default(); n];
+    let mut found = Found { merges: Vec::with_capacity(ranked.len()), ..Found::default() };
+    for (i, &(bytes, id)) in ranked.iter().enumerate() {
         let first = ranked[spellings.first[i] as usize].1;
         if first != id {
             return Err(Error::Vocabulary(format!("tokens {first} and {id} have the same bytes")));
         }
+        splits.clear();
         spellings.for_each_split(i, &mut prefixes, |left, right| {
-            pairs.add(ranked[left as usize].1, ranked[right as usize].1, Merge { rank: id, id });
+            let (left, right) = (ranked[left as usize].1, ranked[right as usize].1);
+            if pairs.add(left, right, Merge { rank: id, id }) {
+                splits.push((left, right));
+            }
         });
+        let happens = |&(left, right): &(u32, u32)| {
+            reached[left as usize] && reached[right as usize] && stay_apart(&pairs, &parts, left, right, id)
+        };
+        if bytes.len() == 1 {
+            continue;
+        }
+        match splits.iter().copied().find(happens) {
+            Some((left, right)) => {
+                parts[id as usize] = Parts { left, right, rank: id + 1 };
+                reached[id as usize] = true;
+                found.merges.push((left, right, id));
+            }
+            None => found.not_canonical.push(id),
+        }
     }
-    Ok(pairs)
+    if found.not_canonical.is_empty() {
+        pairs = PairTable::of(&found.merges, |id| id); // see `only_parts_meet`: nothing stands in for another symbol here
+    }
+    Ok((pairs, found))
 }
 
 /// A rule for each split of each entry of an ordered list in two earlier ones; the first `symbols` entries are symbols.
