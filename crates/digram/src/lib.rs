@@ -11,6 +11,7 @@ pub mod encode;
 pub mod error;
 pub mod merge;
 pub mod normalize;
+mod pages;
 mod prefetch;
 pub mod specials;
 pub mod split;

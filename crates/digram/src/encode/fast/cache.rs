@@ -154,13 +154,7 @@ pub(super) struct Cache {
 
 impl Cache {
     pub(super) fn new() -> Self {
-        Self {
-            lines: Table::zeros(FEWEST_LINES),
-            used: 0,
-            next: 0,
-            many: Vec::new(),
-            long: LongParts::default(),
-        }
+        Self { lines: Table::zeros(FEWEST_LINES), used: 0, next: 0, many: Vec::new(), long: LongParts::default() }
     }
 
     /// What is read of it.

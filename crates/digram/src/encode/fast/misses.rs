@@ -65,14 +65,7 @@ impl Pieces<'_> {
     }
 
     /// Makes the ids of `misses`, each at its place in `made`, and keeps them.
-    fn make(
-        &mut self,
-        text: &[u8],
-        base: usize,
-        kind: Kind,
-        misses: &mut [Miss],
-        made: &mut Vec<u32>,
-    ) -> Result<()> {
+    fn make(&mut self, text: &[u8], base: usize, kind: Kind, misses: &mut [Miss], made: &mut Vec<u32>) -> Result<()> {
         for miss in &mut *misses {
             let start = made.len();
             if miss.piece.len() <= LONGEST {

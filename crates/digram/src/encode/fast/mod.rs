@@ -15,11 +15,12 @@ mod cache;
 mod ids;
 mod long;
 mod misses;
-pub(super) mod pages;
 mod parts;
 mod room;
 mod spare;
 mod unsplit;
+
+use crate::pages;
 
 pub(super) use blocks::Pieces;
 pub(super) use ids::{Counted, Ids, Listed};

@@ -36,11 +36,11 @@ fn advise(start: *mut u8, bytes: usize) {
 /// # Safety
 /// Both must be so.
 #[allow(unsafe_code)]
-pub(super) unsafe trait Zero: Copy {}
+pub(crate) unsafe trait Zero: Copy {}
 
 /// A fixed number of values, zeros at first.
 #[derive(Debug)]
-pub(super) struct Table<T: Zero> {
+pub(crate) struct Table<T: Zero> {
     start: NonNull<T>,
     length: usize,
 }
@@ -48,7 +48,7 @@ pub(super) struct Table<T: Zero> {
 #[allow(unsafe_code)] // the standard library has no way to ask for large pages before memory is touched
 impl<T: Zero> Table<T> {
     /// A table of `length` zeros; of no length, none is allocated. Ends the process where memory ends, as `vec!` does.
-    pub(super) fn zeros(length: usize) -> Self {
+    pub(crate) fn zeros(length: usize) -> Self {
         let layout = Self::layout(length);
         if layout.size() == 0 {
             return Self { start: NonNull::dangling(), length };
