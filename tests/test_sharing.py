@@ -9,12 +9,13 @@ import subprocess
 import sys
 import threading
 import time
+from array import array
 
 import cloudpickle
 import pytest
 
 import digram
-import digram.training
+import digram.counts
 from support.kinds import KINDS, TEXTS, assert_same, of_kind
 from support.prepared import MORE, of_any_kind
 from support.texts import all_samples, stdlib_text
@@ -255,14 +256,14 @@ def test_other_threads_run_while_a_long_call_works():
 @pytest.mark.parametrize("call", ["items", "add_counts", "merge", "len"])
 def test_other_threads_run_while_one_waits_for_counts(call, monkeypatch):
     """Who waits for the lock of the counts must not hold the interpreter's: all would stand still."""
-    monkeypatch.setattr(digram.training, "_BATCH", 1 << 40)  # the lock is held until all is counted
+    monkeypatch.setattr(digram.counts, "_BATCH", 1 << 40)  # the lock is held until all is counted
     counts, other = digram.PieceCounts("gpt2"), digram.PieceCounts("gpt2")
     other.add(["ab"])
     text = [stdlib_text(1_000_000)] * 60
     adding = threading.Thread(target=counts.add, args=(text,), kwargs={"threads": 1})
     calls = {
         "items": lambda: next(counts.items()),
-        "add_counts": lambda: counts._native.add_counts([b"ab"], [1]),
+        "add_counts": lambda: counts._native.add_counts(b"ab", array("Q", [2]), array("Q", [1])),
         "merge": lambda: counts.merge(other),
         "len": lambda: len(counts),
     }

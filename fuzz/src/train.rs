@@ -39,7 +39,7 @@ pub fn train(data: &[u8]) {
     counter.count_document(first, &mut counts).expect("such patterns do not backtrack");
     counter.count_document(second, &mut counts).expect("such patterns do not backtrack");
     let mut batch = PieceCounts::new();
-    counter.count_batch(&[first, second], &mut batch, &|| false).expect("such patterns do not backtrack");
+    counter.count_batch(&[first, second], 2, &mut batch, &|| false).expect("such patterns do not backtrack");
     assert!(counts.iter().eq(batch.iter()));
     let mut weighted = PieceCounts::new();
     counts.iter().for_each(|(piece, n)| weighted.add(piece, n * weight).expect("below 2^64"));

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from digram import cache, encodings, errors, formats, models, patterns, reference, streaming, tiktoken
     from digram.corpus import Corpus
+    from digram.counts import PieceCounts, Progress
     from digram.formats import load
     from digram.tokenizer import Tokenizer, from_token_list
-    from digram.training import PieceCounts, Progress, train
+    from digram.training import train
 
 __version__ = "0.1.0"
 
@@ -44,8 +45,8 @@ __all__ = [
 
 _HOME = {
     "Corpus": "corpus",
-    "PieceCounts": "training",
-    "Progress": "training",
+    "PieceCounts": "counts",
+    "Progress": "counts",
     "Tokenizer": "tokenizer",
     "from_token_list": "tokenizer",
     "load": "formats",

@@ -1,6 +1,7 @@
 """The engine of digram. Private: use the `digram` package. Flat buffers hold numbers in native byte order."""
 
 from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
 from typing import Any, TypeVar, final
 
 from typing_extensions import Buffer
@@ -10,6 +11,7 @@ __all__ = [
     "Encoder",
     "Markers",
     "PieceCounts",
+    "PieceReader",
     "StreamDecoder",
     "StreamEncoder",
     "chunks",
@@ -143,14 +145,29 @@ class StreamEncoder:
 class PieceCounts:
     """Distinct pieces and how often each occurs."""
 
-    def __new__(cls, split: str | None = None, specials: Sequence[str] = ...) -> PieceCounts: ...
+    def __new__(
+        cls,
+        split: str | None = None,
+        specials: Sequence[str] = ...,
+        limit: tuple[int, str | PathLike[str]] | None = None,
+    ) -> PieceCounts: ...
     def add(self, texts: list[_Item], first: int = 0, threads: int | None = None) -> None: ...
-    def add_counts(self, pieces: list[bytes], counts: list[int]) -> None: ...
+    def add_file(
+        self, path: str | PathLike[str], threads: int | None = None, progress: Callable[[int], Any] | None = None
+    ) -> tuple[int, int] | None: ...
+    def add_counts(self, pieces: bytes, ends: Buffer, counts: Buffer) -> None: ...
     def merge(self, other: PieceCounts) -> None: ...
     def flat(self) -> tuple[bytes, bytearray, bytearray]: ...
+    def reader(self) -> PieceReader: ...
     def __len__(self) -> int: ...
     @property
     def split_engine(self) -> str: ...
+
+@final
+class PieceReader:
+    """Reads pieces and counts, as they were when it was made."""
+
+    def read(self) -> tuple[bytes, bytearray, bytearray] | None: ...
 
 def train(
     counts: PieceCounts,

@@ -9,6 +9,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -37,6 +38,14 @@ _STRETCH = 1 << 20
 
 # /dev/null is empty, and /dev/stdin may be short; /dev/zero never ends.
 _MOST_OF_A_DEVICE = 1 << 26
+
+
+@dataclass(frozen=True, slots=True)
+class LargeFile:
+    """A file that was not read: its path, and its size in bytes."""
+
+    path: str
+    size: int
 
 
 class Corpus:
@@ -118,8 +127,25 @@ class Corpus:
 
     def documents(self) -> Iterator[tuple[str, Document]]:
         """(file, document) for each file; "-" is standard input."""
+        for name, document in self._walk(None):
+            assert isinstance(document, bytes)
+            yield name, document
+
+    def sources(self, least: int) -> Iterator[Document | LargeFile]:
+        """The documents, for those who can read a file in parts: a LargeFile instead of `least` bytes or more, where
+        the file is the document as it is, if it is UTF-8."""
+        for _, document in self._walk(least):
+            yield document
+
+    def _walk(self, least: int | None) -> Iterator[tuple[str, Document | LargeFile]]:
         self._left_out = left_out = []
         for name, swept in self._files:
+            if least is not None and name != "-" and self.errors == "strict" and (size := _regular_size(name)) >= least:
+                if swept and _has_nul(name):
+                    left_out.append(name)
+                else:
+                    yield name, LargeFile(name, size)
+                continue
             data = self._standard_input() if name == "-" else _contents(name)
             if swept and b"\0" in data:
                 left_out.append(name)
@@ -223,6 +249,25 @@ def _contents(path: str) -> Document:
         raise
 
 
+def _regular_size(path: str) -> int:
+    """The size of a regular file; 0 of what is none, or cannot be asked, which reading will say."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+
+def _has_nul(path: str) -> bool:
+    """Whether a file has a NUL byte; it is read in stretches."""
+    try:
+        with open(path, "rb") as file:
+            return any(b"\0" in data for data in iter(lambda: file.read(_STRETCH), b""))
+    except OSError as error:
+        error.filename = path
+        raise
+
+
 def _well_formed(name: str, data: Document, errors: Errors) -> Document:
     """`data` if it is UTF-8, else what `errors` says."""
     if data.isascii():
@@ -237,7 +282,10 @@ def _well_formed(name: str, data: Document, errors: Errors) -> Document:
         if errors != "strict":
             return data.decode("utf-8", errors).encode()
         at = start + error.start
-        raise TextError(
-            f'{name} is not UTF-8 at byte {at} (0x{data[at]:02x}): convert it, or go on with errors="replace"'
-        ) from None
+        raise not_utf8(name, at, data[at]) from None
     return data
+
+
+def not_utf8(name: str, at: int, byte: int) -> TextError:
+    """The error for a file that is not UTF-8 from `at` on, where `byte` stands."""
+    return TextError(f'{name} is not UTF-8 at byte {at} (0x{byte:02x}): convert it, or go on with errors="replace"')

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from digram import _native, _threads
-from digram._text import whole_characters
+from digram.counts import PieceCounts, Progress
 from digram.definition import Alphabet, Definition, special_ids
 from digram.errors import TrainingWarning
-from digram.patterns import checked, pattern
 from digram.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -27,133 +24,6 @@ Ties = Literal["smallest-ids", "smallest-tokens", "first-seen"]
 _TIES = ("smallest-ids", "smallest-tokens", "first-seen")
 
 Text = str | bytes
-
-# Texts are handed to the engine in batches of about this many characters, so that all threads have work and memory
-# stays small.
-_BATCH = 16 << 20
-_PIECES = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far training has come: "counting" (documents, characters) and then "merging" (merges of planned)."""
-
-    stage: Literal["counting", "merging"]
-    documents: int = 0
-    characters: int = 0
-    merges: int = 0
-    planned: int | None = None
-    best_count: int = 0
-
-
-class PieceCounts:
-    """Distinct pieces of texts with how often each occurs: all that training needs to know of a corpus.
-
-    Counts add up (`merge`), so a corpus may be counted in parts. Only the tie rule `first-seen` looks at the order of
-    first appearance; of counts that came from a mapping it is not known, and `ordered` is False. Several threads may
-    add to the same counts: nothing is lost, and only the order is left to chance.
-
-    `split` is a name of `digram.patterns`, a regular expression, or None for whole documents; `special_tokens` are cut
-    out of the texts first, the longest first.
-    """
-
-    def __init__(self, split: str | None = "cl100k", special_tokens: Iterable[str] = ()) -> None:
-        self.split = checked(split)
-        self.special_tokens = tuple(special_ids(special_tokens, 0))
-        self.ordered = True
-        self.documents = 0
-        self._lock = threading.Lock()  # of what Python counts; the engine has its own
-        self._native = _native.PieceCounts(pattern(split), list(self.special_tokens))
-
-    @classmethod
-    def from_mapping(
-        cls, counts: Mapping[Text, int], *, split: str | None = "cl100k", special_tokens: Iterable[str] = ()
-    ) -> PieceCounts:
-        """Counts of pieces that were cut before; `split` says by what, for the tokenizer that is trained from them."""
-        new = cls(split, special_tokens)
-        new.ordered = False
-        pieces, numbers = [], []
-        for piece, n in counts.items():
-            if not isinstance(piece, (str, bytes)):
-                raise TypeError(f"pieces must be str or bytes, not {type(piece).__name__}: {piece!r}")
-            if not isinstance(n, int) or not 0 <= n < 1 << 64:
-                raise ValueError(f"the count of piece {piece!r} must be an int from 0 to 2^64 - 1, not {n!r}")
-            pieces.append(whole_characters(piece).encode() if isinstance(piece, str) else piece)
-            numbers.append(n)
-        new._add_counts(pieces, numbers)
-        return new
-
-    def add(
-        self,
-        texts: Text | Iterable[Text],
-        *,
-        threads: int | None = None,
-        progress: Callable[[Progress], object] | None = None,
-    ) -> None:
-        """Counts the pieces of a text or of many. An item that is neither str nor bytes raises TypeError with its
-        index.
-
-        After an error, or Ctrl-C, the counts hold a part of the texts.
-        """
-        characters, threads = 0, _threads.checked(threads)
-        for batch, size in _batches([texts] if isinstance(texts, (str, bytes)) else texts):
-            self._native.add(batch, self.documents, threads)
-            with self._lock:
-                self.documents += len(batch)
-            characters += size
-            if progress is not None:
-                progress(Progress("counting", self.documents, characters))
-
-    def merge(self, other: PieceCounts) -> None:
-        """Adds all counts of `other`, which must have the same split and special tokens; its new pieces come after the
-        ones here.
-        """
-        for name in ("split", "special_tokens"):
-            mine, its = getattr(self, name), getattr(other, name)
-            if mine != its:
-                raise ValueError(f"counts with {name}={mine!r} and {name}={its!r} cannot be added up")
-        self._native.merge(other._native)
-        with self._lock:
-            self.ordered = self.ordered and other.ordered
-            self.documents += other.documents
-
-    def _add_counts(self, pieces: list[bytes], counts: list[int]) -> None:
-        # Not all at once: between two calls Python looks for Ctrl-C.
-        for start in range(0, len(pieces), _PIECES):
-            self._native.add_counts(pieces[start : start + _PIECES], counts[start : start + _PIECES])
-
-    def items(self) -> Iterator[tuple[bytes, int]]:
-        """(piece, count), in order of first appearance."""
-        pieces, ends, counts = self._native.flat()
-        for (start, end), n in zip(pairwise([0, *array("Q", ends)]), array("Q", counts), strict=True):
-            yield pieces[start:end], n
-
-    def __len__(self) -> int:
-        """The number of distinct pieces."""
-        return len(self._native)
-
-    def __repr__(self) -> str:
-        return f"<digram.PieceCounts: {len(self):,} distinct pieces, split={self.split!r}>"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        state = (self.split, self.special_tokens, self.ordered, self.documents, *self._native.flat())
-        return _piece_counts, state
-
-
-def _piece_counts(
-    split: str | None,
-    special_tokens: tuple[str, ...],
-    ordered: bool,
-    documents: int,
-    pieces: bytes,
-    ends: bytes,
-    counts: bytes,
-) -> PieceCounts:
-    new = PieceCounts(split, special_tokens)
-    new.ordered, new.documents = ordered, documents
-    cuts = pairwise([0, *array("Q", ends)])
-    new._add_counts([pieces[start:end] for start, end in cuts], array("Q", counts).tolist())
-    return new
 
 
 def train(
@@ -297,18 +167,3 @@ def _check_numbers(**values: int | None) -> None:
 
 def _merging(counts: PieceCounts, merges: int, planned: int | None, best: int) -> Progress:
     return Progress("merging", counts.documents, 0, merges, planned, best)
-
-
-def _batches(texts: Iterable[Text]) -> Iterator[tuple[list[Text], int]]:
-    """Texts in lists of about `_BATCH` characters, with the number of characters."""
-    batch: list[Text] = []
-    size = 0
-    for text in texts:
-        batch.append(text)
-        # What is no text is counted as nothing here, and refused with its index by the engine.
-        size += len(text) if isinstance(text, (str, bytes)) else 0
-        if size >= _BATCH or len(batch) >= 1 << 16:
-            yield batch, size
-            batch, size = [], 0
-    if batch:
-        yield batch, size

@@ -1,54 +1,82 @@
 //! Piece counts and training as Python sees them.
 
 use crate::errors::exception;
-use crate::ids::flat;
-use crate::run::{interruptible, on_threads};
+use crate::ids::{flat, numbers};
+use crate::run::{SHORT, interruptible, watched};
 use crate::text::{texts, utf8};
+use crate::work::cores;
 use digram::Error;
-use digram::count;
+use digram::count::{self, Counts, CountsReader, Limit, ReadError};
 use digram::specials::SpecialMatcher;
 use digram::split::Splitter;
 use digram::train::{Alphabet, Progress, Ties, TrainOptions};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList};
+use std::fs::File;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
-/// Fewer pieces than this are added at once, in the calling thread.
+/// Pieces between two looks for Ctrl-C, and those that are read at a time.
 const MANY: usize = 1 << 16;
 
 /// Distinct pieces and how often each occurs.
 #[pyclass(frozen)]
 pub struct PieceCounts {
     counter: count::Counter,
-    counts: RwLock<count::PieceCounts>,
+    counts: RwLock<count::RunningCounts>,
     split_engine: &'static str,
 }
 
 /// The lock is waited for without the interpreter's: who holds one of them never waits for the other.
 impl PieceCounts {
-    fn read(&self) -> RwLockReadGuard<'_, count::PieceCounts> {
-        self.counts.read().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, count::RunningCounts> {
+        self.counts.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, count::PieceCounts> {
-        self.counts.write().unwrap_or_else(PoisonError::into_inner)
+    /// All that was counted, put together. Whoever reads it holds no lock: it stays as it is while others count.
+    pub fn all(&self, stop: &dyn Fn() -> bool) -> digram::Result<Counts> {
+        let counts = self.counts.read().unwrap_or_else(PoisonError::into_inner);
+        if counts.is_settled() {
+            return Ok(counts.counts());
+        }
+        drop(counts);
+        let mut counts = self.write();
+        counts.settle(stop)?;
+        Ok(counts.counts())
+    }
+
+    /// Runs `work` without the interpreter lock, until Ctrl-C.
+    fn watched<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&dyn Fn() -> bool) -> digram::Result<T> + Send,
+    ) -> PyResult<T> {
+        watched(py, work)?.map_err(|error| exception(py, error, None))
     }
 }
 
 #[pymethods]
 impl PieceCounts {
-    /// No counts yet. `split` is a pattern; the `specials` are cut out of each text.
+    /// No counts yet. `split` is a pattern; the `specials` are cut out of each text. `limit` is a number of bytes in memory, and
+    /// a folder for what is beyond it.
     #[new]
-    #[pyo3(signature = (split=None, specials=Vec::new()))]
-    fn new(py: Python<'_>, split: Option<&str>, specials: Vec<String>) -> PyResult<Self> {
+    #[pyo3(signature = (split=None, specials=Vec::new(), limit=None))]
+    fn new(
+        py: Python<'_>,
+        split: Option<&str>,
+        specials: Vec<String>,
+        limit: Option<(usize, PathBuf)>,
+    ) -> PyResult<Self> {
         let splitter = split.map_or_else(|| Ok(Splitter::none()), Splitter::new);
         let made = splitter.and_then(|splitter| Ok((splitter, SpecialMatcher::new(&specials)?)));
         let (splitter, specials) = made.map_err(|error| exception(py, error, None))?;
         let split_engine = splitter.engine();
-        Ok(Self { counter: count::Counter::new(splitter, specials), counts: RwLock::default(), split_engine })
+        let limit = limit.map(|(memory, folder)| Limit { memory, folder });
+        let counts = RwLock::new(count::RunningCounts::new(limit));
+        Ok(Self { counter: count::Counter::new(splitter, specials), counts, split_engine })
     }
 
     /// Counts the pieces of texts; `first` is the index of the first of them, for messages.
@@ -57,70 +85,152 @@ impl PieceCounts {
         let texts = self::texts(texts, first)?;
         let owned = utf8(&texts)?;
         let documents: Vec<&[u8]> = owned.iter().map(AsRef::as_ref).collect();
-        let result = interruptible(
-            py,
-            |_| Ok(()),
-            |stop| {
-                on_threads(threads, || {
-                    let stop = || stop.load(Ordering::Relaxed);
-                    self.counter.count_batch(&documents, &mut self.write(), &stop)
-                })
-            },
-        )??;
-        result.map_err(|(index, source)| {
-            let index = first + index;
-            exception(py, Error::InDocument { index, source: Box::new(source) }, None)
+        let bytes: usize = documents.iter().map(|document| document.len()).sum();
+        let add = |threads, stop: &(dyn Fn() -> bool + Sync)| {
+            self.write().count_batch(&self.counter, &documents, threads, stop)
+        };
+        let result = if bytes < SHORT.min(self.counter.quick_bytes()) {
+            py.detach(|| add(1, &|| false))
+        } else {
+            let threads = threads.unwrap_or_else(|| cores(bytes));
+            interruptible(py, |_| Ok(()), |stop| add(threads, &|| stop.load(Ordering::Relaxed)))?
+        };
+        result.map_err(|(index, source)| match source {
+            Error::Temporary { .. } => exception(py, source, None),
+            _ => exception(py, Error::InDocument { index: first + index, source: Box::new(source) }, None),
         })
     }
 
-    /// Adds counts of pieces that were cut before.
-    fn add_counts(&self, py: Python<'_>, pieces: Vec<Bound<'_, PyBytes>>, counts: Vec<u64>) -> PyResult<()> {
-        let pieces: Vec<(&[u8], u64)> = pieces.iter().map(|piece| piece.as_bytes()).zip(counts).collect();
-        let result = py.detach(|| {
-            let mut all = self.write();
-            pieces.iter().try_for_each(|&(piece, n)| all.add_cut(piece, n))
-        });
-        result.map_err(|error| exception(py, error, None))
+    /// Counts the pieces of a file, which is one document of UTF-8. `progress` is called every so often with the bytes that are
+    /// done. Returns None, or where the file is not UTF-8: the offset, and the byte that stands there.
+    #[pyo3(signature = (path, threads=None, progress=None))]
+    fn add_file(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        threads: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Option<(u64, u8)>> {
+        let threads = threads.unwrap_or_else(|| cores(usize::MAX));
+        let done = AtomicU64::new(0);
+        let result = interruptible(
+            py,
+            |py| match &progress {
+                Some(told) => told.call1(py, (done.load(Ordering::Relaxed),)).map(drop),
+                None => Ok(()),
+            },
+            |stop| {
+                let file = File::open(&path).map_err(ReadError::Io)?;
+                let megabytes = file.metadata().map_or(0, |facts| facts.len()) >> 20;
+                let threads = threads.min(usize::try_from(megabytes).unwrap_or(threads) + 1);
+                self.write().count_reader(&self.counter, file, threads, &done, &|| stop.load(Ordering::Relaxed))
+            },
+        )?;
+        match result {
+            Ok(()) => Ok(None),
+            Err(ReadError::NotText { offset, byte }) => Ok(Some((offset, byte))),
+            Err(ReadError::Count(error)) => Err(exception(py, error, None)),
+            Err(ReadError::Io(error)) => {
+                let code = error.raw_os_error().unwrap_or(0);
+                let reason = py.import("os")?.call_method1("strerror", (code,))?.unbind();
+                Err(PyOSError::new_err((code, reason, path.into_os_string())))
+            }
+        }
+    }
+
+    /// Adds counts of pieces that were cut before: piece i is `pieces[ends[i - 1]:ends[i]]` (flat u64), its count `counts[i]`
+    /// (flat u64).
+    fn add_counts(
+        &self,
+        py: Python<'_>,
+        pieces: &Bound<'_, PyBytes>,
+        ends: &Bound<'_, PyAny>,
+        counts: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (bytes, ends, counts) = (pieces.as_bytes(), numbers::<u64>(ends)?, numbers::<u64>(counts)?);
+        if ends.len() != counts.len() || !ends.is_sorted() || ends.last().is_some_and(|&end| end > bytes.len() as u64) {
+            return Err(PyValueError::new_err("the ends are not ascending, or not as many as the counts"));
+        }
+        self.watched(py, |stop| {
+            let (mut all, mut start) = (self.write(), 0);
+            for (i, (&end, &n)) in ends.iter().zip(counts.iter()).enumerate() {
+                if i.is_multiple_of(MANY) && stop() {
+                    return Err(Error::Interrupted);
+                }
+                all.add_cut(&bytes[start..end as usize], n)?;
+                start = end as usize;
+            }
+            Ok(())
+        })
     }
 
     /// Adds all counts of `other`; its new pieces come after the ones here. After Ctrl-C a part of them is added.
     fn merge(&self, py: Python<'_>, other: &Bound<'_, PieceCounts>) -> PyResult<()> {
-        // A copy first: `other` may be this one, and two locks held at once could wait for each other.
         let other = other.get();
-        let added = py.detach(|| other.read().clone());
-        let result = if added.len() < MANY {
-            py.detach(|| self.write().merge(&added))
-        } else {
-            interruptible(py, |_| Ok(()), |stop| self.write().merge_until(&added, &|| stop.load(Ordering::Relaxed)))?
-        };
-        result.map_err(|error| exception(py, error, None))
+        self.watched(py, |stop| {
+            // One lock after the other: `other` may be this one, and two locks held at once could wait for each other.
+            let added = other.all(stop)?;
+            self.write().merge(&added, stop)
+        })
     }
 
     /// All pieces end to end, the end of each as flat u64, the count of each as flat u64; in order of first appearance.
-    fn flat<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>) {
-        let (bytes, ends, counts) = py.detach(|| {
-            let all = self.read();
-            let mut bytes = Vec::with_capacity(all.distinct_bytes());
-            let (mut ends, mut counts) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
-            for (piece, n) in all.iter() {
-                bytes.extend_from_slice(piece);
-                ends.push(bytes.len() as u64);
-                counts.push(n);
-            }
-            (bytes, ends, counts)
-        });
-        (PyBytes::new(py, &bytes), flat(py, &ends), flat(py, &counts))
+    fn flat<'py>(&self, py: Python<'py>) -> PyResult<Flat<'py>> {
+        let parts = self.watched(py, |stop| Ok(parts(&*self.all(stop)?.load(stop)?)))?;
+        Ok(flat_parts(py, &parts))
     }
 
-    fn __len__(&self, py: Python<'_>) -> usize {
-        // Another thread may hold the counts for long; meanwhile all of Python would stand still.
-        py.detach(|| self.read().len())
+    /// What reads the pieces, in order of first appearance.
+    fn reader(&self, py: Python<'_>) -> PyResult<PieceReader> {
+        let reader = self.watched(py, |stop| self.all(stop)?.read())?;
+        Ok(PieceReader { reader: Mutex::new(reader) })
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.watched(py, |stop| Ok(self.all(stop)?.size().0))
     }
 
     /// What splits: `none`, `scanner:...`, `automaton`, `regex` or `steps`.
     #[getter]
     fn split_engine(&self) -> &str {
         self.split_engine
+    }
+}
+
+/// Pieces, flat, and their ends and counts.
+type Flat<'py> = (Bound<'py, PyBytes>, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>);
+
+fn parts(all: &count::PieceCounts) -> (Vec<u8>, Vec<u64>, Vec<u64>) {
+    let mut bytes = Vec::with_capacity(all.distinct_bytes());
+    let (mut ends, mut counts) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
+    for (piece, n) in all.iter() {
+        bytes.extend_from_slice(piece);
+        ends.push(bytes.len() as u64);
+        counts.push(n);
+    }
+    (bytes, ends, counts)
+}
+
+fn flat_parts<'py>(py: Python<'py>, (bytes, ends, counts): &(Vec<u8>, Vec<u64>, Vec<u64>)) -> Flat<'py> {
+    (PyBytes::new(py, bytes), flat(py, ends), flat(py, counts))
+}
+
+/// Reads pieces and counts, as they were when it was made.
+#[pyclass(frozen)]
+pub struct PieceReader {
+    reader: Mutex<CountsReader>,
+}
+
+#[pymethods]
+impl PieceReader {
+    /// The next pieces, as `PieceCounts.flat` gives all; None at the end.
+    fn read<'py>(&self, py: Python<'py>) -> PyResult<Option<Flat<'py>>> {
+        let some = py.detach(|| {
+            let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+            reader.next(MANY, 1 << 20).map(|some| parts(&some))
+        });
+        let some = some.map_err(|error| exception(py, error, None))?;
+        Ok((!some.1.is_empty()).then(|| flat_parts(py, &some)))
     }
 }
 
@@ -162,10 +272,14 @@ pub fn train<'py>(
             }
         },
         |stop| {
-            digram::train::train(&counts.read(), &options, &mut |now| {
-                *latest.lock().expect("nobody fails while holding it") = Some(now);
-                if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })
+            let stopped = || stop.load(Ordering::Relaxed);
+            let train = |counts: &count::PieceCounts| {
+                digram::train::train(counts, &options, &mut |now| {
+                    *latest.lock().expect("nobody fails while holding it") = Some(now);
+                    if stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                })
+            };
+            train(&*counts.all(&stopped)?.load(&stopped)?)
         },
     )?;
     let trained = result.map_err(|error| exception(py, error, None))?;

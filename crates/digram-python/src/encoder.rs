@@ -139,8 +139,9 @@ impl Encoder {
         template: bool,
     ) -> PyResult<u64> {
         let options = options(allowed, disallowed, template);
-        let work =
-            |engine: &encode::Encoder, document: Document, stop: &dyn Fn() -> bool| engine.count(document, options, stop);
+        let work = |engine: &encode::Encoder, document: Document, stop: &dyn Fn() -> bool| {
+            engine.count(document, options, stop)
+        };
         self.on_text(&Text::of(text)?, text.py(), work, |_, count| Ok(count))
     }
 

@@ -2,7 +2,7 @@
 
 use digram::Error;
 use digram::error::Place;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
 /// The exception for an engine error. With the UTF-8 of a text that was a str, places are told in characters.
@@ -25,6 +25,13 @@ pub fn exception(py: Python<'_>, error: Error, text: Option<&[u8]>) -> PyErr {
         Error::NotText { .. } => "TextError",
         Error::OutOfMemory { .. } => return PyMemoryError::new_err(message),
         Error::CountOverflow => return PyOverflowError::new_err(message),
+        Error::Temporary { folder, code, reason } => {
+            let told = format!(
+                "{reason}, where piece counts beyond memory_limit go to temporary files: name a temporary_folder with more \
+                 room, or raise the limit"
+            );
+            return PyOSError::new_err((code.unwrap_or(0), told, folder.clone().into_os_string()));
+        }
         Error::Interrupted => return PyKeyboardInterrupt::new_err(()),
         _ => return PyValueError::new_err(message),
     };

@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use crate::build::{from_list, from_merges, from_pairs, from_ranks};
     #[pymodule_export]
-    use crate::counts::{PieceCounts, train};
+    use crate::counts::{PieceCounts, PieceReader, train};
     #[pymodule_export]
     use crate::cutting::{chunks, fits, truncate};
     #[pymodule_export]

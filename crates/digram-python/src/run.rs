@@ -79,12 +79,3 @@ pub fn watched<T: Send>(py: Python<'_>, work: impl FnOnce(&dyn Fn() -> bool) -> 
         watch.raised.take().map_or(Ok(result), Err)
     })
 }
-
-/// Runs `work` where rayon's pool has `threads` threads (None: one for each core), made for this call and gone with it: a
-/// pool that lives longer would not survive a fork.
-pub fn on_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
-        .build_scoped(rayon::ThreadBuilder::run, |pool| pool.install(work))
-        .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
-}

@@ -2,18 +2,30 @@
 //!
 //! Counts are 64-bit and add up (`merge`), so a corpus may be counted in parts, on threads or on machines. Pieces keep
 //! the order of their first appearance: "a's, then b's" when b is merged into a. Only `Ties::FirstSeen` looks at it.
+//!
+//! A [`Counter`] cuts documents into [`parts`], also a single large one, where its split pattern surely begins a piece. Each
+//! thread counts the pieces of the parts that it takes in a [`tally`] of its own. [`RunningCounts`] keeps these from call
+//! to call, and puts them together when somebody looks.
 
-use crate::split::Splitter;
 use crate::{Error, Result};
+use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use key::{Key, Keys};
+use std::hash::BuildHasher;
 
 mod documents;
-mod front;
+mod files;
 mod key;
+mod parts;
+mod running;
+mod runs;
+mod spilled;
+mod tally;
 
 pub use documents::Counter;
+pub use files::ReadError;
+pub use running::{Counts, CountsReader, RunningCounts};
+pub use spilled::{Limit, Listing};
 
 /// Pieces that are added between two looks at whether to stop: some milliseconds.
 const BETWEEN_STOPS: usize = 1 << 16;
@@ -26,15 +38,15 @@ pub struct PieceCounts {
     /// Where piece i ends in `bytes`.
     ends: Vec<usize>,
     counts: Vec<u64>,
-    /// Keys and indices of pieces, by the hash of the key.
-    slots: HashTable<Slot>,
-    keys: Keys,
+    /// Made when a piece is first looked for.
+    index: Option<Index>,
 }
 
-#[derive(Clone)]
-struct Slot {
-    key: Key,
-    index: usize,
+/// Hashes and numbers of pieces, by the hash.
+#[derive(Clone, Default)]
+struct Index {
+    slots: HashTable<(u64, usize)>,
+    hasher: RandomState,
 }
 
 impl PieceCounts {
@@ -73,62 +85,72 @@ impl PieceCounts {
         (0..self.len()).map(|i| (self.piece(i), self.counts[i]))
     }
 
+    /// The memory that it takes, about.
+    fn memory(&self) -> usize {
+        let index = self.index.as_ref().map_or(0, |index| index.slots.allocation_size());
+        self.bytes.capacity()
+            + size_of::<usize>() * self.ends.capacity()
+            + size_of::<u64>() * self.counts.capacity()
+            + index
+    }
+
+    /// Calls `each` with the number of every piece, the piece and its count, in the order of the pieces as byte strings.
+    fn for_each_by_piece(&self, mut each: impl FnMut(usize, &[u8], u64) -> Result<()>) -> Result<()> {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_unstable_by_key(|&i| self.piece(i));
+        order.into_iter().try_for_each(|i| each(i, self.piece(i), self.counts[i]))
+    }
+
+    /// Makes room for more pieces and more bytes of them.
+    fn reserve(&mut self, pieces: usize, bytes: usize) {
+        self.bytes.reserve(bytes);
+        self.ends.reserve(pieces);
+        self.counts.reserve(pieces);
+    }
+
+    /// Puts a piece that is not here behind the others.
+    fn push(&mut self, piece: &[u8], n: u64) {
+        debug_assert!(self.index.is_none());
+        self.bytes.extend_from_slice(piece);
+        self.ends.push(self.bytes.len());
+        self.counts.push(n);
+    }
+
     /// Counts `piece` `n` more times. An empty piece, or `n` of 0, changes nothing.
     pub fn add(&mut self, piece: &[u8], n: u64) -> Result<()> {
         if piece.is_empty() || n == 0 {
             return Ok(());
         }
-        let key = self.keys.key(piece);
-        let index = self.index_of(key, self.keys.hash(key), piece);
-        self.add_to(index, n)
-    }
-
-    /// The index of `piece`, whose key and hash are given; a new one has count 0.
-    #[inline]
-    fn index_of(&mut self, key: Key, hash: u64, piece: &[u8]) -> usize {
-        let (keys, bytes, ends) = (&self.keys, &self.bytes, &self.ends);
-        let same = |slot: &Slot| slot.key == key && (key.is_the_piece() || piece_at(bytes, ends, slot.index) == piece);
-        match self.slots.entry(hash, same, |slot| keys.hash(slot.key)) {
-            Entry::Occupied(slot) => slot.get().index,
+        let (bytes, ends) = (&self.bytes, &self.ends);
+        let Index { slots, hasher } = self.index.get_or_insert_with(|| {
+            let hasher = RandomState::default();
+            let mut slots = HashTable::with_capacity(ends.len());
+            for i in 0..ends.len() {
+                let hash = hasher.hash_one(piece_at(bytes, ends, i));
+                slots.insert_unique(hash, (hash, i), |slot| slot.0);
+            }
+            Index { slots, hasher }
+        });
+        let hash = hasher.hash_one(piece);
+        let same = |slot: &(u64, usize)| slot.0 == hash && piece_at(bytes, ends, slot.1) == piece;
+        match slots.entry(hash, same, |slot| slot.0) {
+            Entry::Occupied(slot) => {
+                let count = &mut self.counts[slot.get().1];
+                *count = count.checked_add(n).ok_or(Error::CountOverflow)?;
+            }
             Entry::Vacant(slot) => {
-                let index = self.counts.len();
-                slot.insert(Slot { key, index });
+                slot.insert((hash, self.counts.len()));
                 self.bytes.extend_from_slice(piece);
                 self.ends.push(self.bytes.len());
-                self.counts.push(0);
-                index
+                self.counts.push(n);
             }
         }
-    }
-
-    /// Counts piece `index` `n` more times.
-    #[inline]
-    fn add_to(&mut self, index: usize, n: u64) -> Result<()> {
-        let count = &mut self.counts[index];
-        *count = count.checked_add(n).ok_or(Error::CountOverflow)?;
         Ok(())
-    }
-
-    /// Counts `n` more times a piece that was cut elsewhere. Where bytes outside any well-formed character stand in it, it
-    /// is cut there too, as in a document: so no token crosses such a place, wherever the pieces come from.
-    pub fn add_cut(&mut self, piece: &[u8], n: u64) -> Result<()> {
-        Splitter::none().for_each_piece(piece, |part| self.add(&piece[part], n))
     }
 
     /// Adds all counts of `other`; its new pieces come after the ones here.
     pub fn merge(&mut self, other: &PieceCounts) -> Result<()> {
-        self.merge_until(other, &|| false)
-    }
-
-    /// As [`Self::merge`], but `Interrupted` soon after `stop` returns true; then a part of `other` was added.
-    pub fn merge_until(&mut self, other: &PieceCounts, stop: &dyn Fn() -> bool) -> Result<()> {
-        for (i, (piece, n)) in other.iter().enumerate() {
-            if i.is_multiple_of(BETWEEN_STOPS) && stop() {
-                return Err(Error::Interrupted);
-            }
-            self.add(piece, n)?;
-        }
-        Ok(())
+        other.iter().try_for_each(|(piece, n)| self.add(piece, n))
     }
 }
 
@@ -138,67 +160,4 @@ fn piece_at<'a>(bytes: &'a [u8], ends: &[usize], i: usize) -> &'a [u8] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::HashMap;
-
-    fn list(counts: &PieceCounts) -> Vec<(Vec<u8>, u64)> {
-        counts.iter().map(|(piece, n)| (piece.to_vec(), n)).collect()
-    }
-
-    #[test]
-    fn counts_in_order_of_first_appearance_and_sums() {
-        let (mut a, mut b) = (PieceCounts::new(), PieceCounts::new());
-        for piece in ["to", "be", "or", "to"] {
-            a.add(piece.as_bytes(), 1).unwrap();
-        }
-        b.add(b"not", 1 << 40).unwrap();
-        b.add(b"be", 2).unwrap();
-        a.merge(&b).unwrap();
-        let all: Vec<_> = a.iter().map(|(p, n)| (std::str::from_utf8(p).unwrap(), n)).collect();
-        assert_eq!(all, [("to", 2), ("be", 3), ("or", 1), ("not", 1 << 40)]);
-    }
-
-    #[test]
-    fn adding_up_ends_when_it_is_asked_to() {
-        let (mut all, mut other) = (PieceCounts::new(), PieceCounts::new());
-        for i in 0..3 * BETWEEN_STOPS {
-            other.add(&i.to_le_bytes(), 1).unwrap();
-        }
-        let asked = std::cell::Cell::new(0);
-        let stop = || asked.replace(asked.get() + 1) == 2;
-        assert_eq!(all.merge_until(&other, &stop), Err(Error::Interrupted));
-        assert_eq!(all.len(), 2 * BETWEEN_STOPS);
-    }
-
-    #[test]
-    fn pieces_from_elsewhere_are_cut_at_ill_formed_bytes() {
-        let mut counts = PieceCounts::new();
-        counts.add_cut(b"a\xFF\xFEb", 3).unwrap();
-        counts.add_cut(b"", 3).unwrap();
-        assert_eq!(counts.iter().collect::<Vec<_>>(), [(&b"a"[..], 3), (b"\xFF\xFE", 3), (b"b", 3)]);
-    }
-
-    #[test]
-    fn a_count_past_64_bits_is_an_error() {
-        let mut counts = PieceCounts::new();
-        counts.add(b"a", u64::MAX).unwrap();
-        assert_eq!(counts.add(b"a", 1), Err(Error::CountOverflow));
-    }
-
-    proptest! {
-        #[test]
-        fn pieces_of_all_lengths_are_told_apart(
-            pieces in proptest::collection::vec(proptest::collection::vec(0_u8..2, 0..20), 0..200)
-        ) {
-            let (mut counts, mut twin, mut order) = (PieceCounts::new(), HashMap::new(), Vec::new());
-            for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
-                counts.add(piece, 3).unwrap();
-                *twin.entry(piece.clone()).or_insert_with(|| { order.push(piece.clone()); 0 }) += 3;
-            }
-            let expected: Vec<_> = order.into_iter().map(|piece| { let n = twin[&piece]; (piece, n) }).collect();
-            prop_assert_eq!(list(&counts), expected);
-        }
-    }
-}
+mod tests;

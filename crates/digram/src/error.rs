@@ -78,6 +78,19 @@ pub enum Error {
         /// Its length.
         bytes: u64,
     },
+    /// A temporary file that cannot be written or read.
+    #[error(
+        "piece counts beyond the memory limit go to temporary files in {folder}, where one cannot be written or read: {reason}; name a \
+         folder with more room, or a higher limit"
+    )]
+    Temporary {
+        /// Where it is.
+        folder: std::path::PathBuf,
+        /// The system's number for what went wrong.
+        code: Option<i32>,
+        /// What the system says.
+        reason: String,
+    },
     /// A special token stands in text where it is disallowed.
     #[error("the text contains the special token {marker:?} at {place}, which is disallowed here")]
     DisallowedSpecial {

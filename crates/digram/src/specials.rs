@@ -140,6 +140,11 @@ impl SpecialMatcher {
         self.longest
     }
 
+    /// Whether all markers are UTF-8: then none begins or ends within a character.
+    pub(crate) fn is_text(&self) -> bool {
+        self.sorted.iter().all(|marker| std::str::from_utf8(marker).is_ok())
+    }
+
     /// The first place at or after byte `from` where a marker may begin that goes on behind the end of `document`: there the
     /// rest is the beginning of one, and shorter. The end of `document` where there is none.
     pub fn may_begin(&self, document: &[u8], from: usize) -> usize {

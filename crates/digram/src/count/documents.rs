@@ -1,275 +1,282 @@
 //! Counting the pieces of documents, one or many, on one thread or many, always with the same result.
 
-use super::PieceCounts;
-use super::front::Front;
+use super::parts::Part;
+use super::tally::Tally;
+use super::{PieceCounts, RunningCounts};
 use crate::specials::{SpecialMatcher, Stretch};
-use crate::split::Splitter;
+use crate::split::{Splitter, for_each_stretch};
 use crate::{Error, Result};
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The least text, in bytes, that is worth a table of its own on another thread; also how often `stop` is asked.
-const RUN_BYTES: usize = 1 << 20;
-/// The most text, in bytes, in one such table, unless a single document has more.
-const MAX_RUN_BYTES: usize = 1 << 24;
-/// The least text, in bytes, that is worth a front table.
-const FRONT_BYTES: usize = 1 << 18;
+/// Bytes of a text between two questions whether to stop.
+const BETWEEN_STOPS: usize = 1 << 20;
+
+/// Ends of pieces that are counted together, of a pattern that has no scanner.
+const AT_ONCE: usize = 256;
 
 /// Documents to piece counts: special tokens are cut out first, then the text between them is split.
 #[derive(Clone, Debug)]
 pub struct Counter {
     splitter: Splitter,
     specials: SpecialMatcher,
+    specials_are_text: bool,
+}
+
+/// What takes the pieces of one thread.
+pub(super) trait Sink {
+    /// Counts the pieces of `text` that begin at byte `start` and have these ends; `position` is that of the text's first
+    /// byte.
+    fn count(&mut self, text: &[u8], start: usize, ends: &[usize], position: u64) -> Result<()>;
+}
+
+impl Sink for Tally {
+    #[inline]
+    fn count(&mut self, text: &[u8], start: usize, ends: &[usize], position: u64) -> Result<()> {
+        Tally::count(self, text, start, ends, position)
+    }
 }
 
 impl Counter {
     /// Counts the pieces that `splitter` makes of the text between the markers of `specials`.
     pub fn new(splitter: Splitter, specials: SpecialMatcher) -> Self {
-        Counter { splitter, specials }
+        let specials_are_text = specials.is_text();
+        Counter { splitter, specials, specials_are_text }
     }
 
     /// Adds the pieces of one document to `into`.
     ///
     /// Each special token ends a piece and is itself not counted; of markers that begin at the same place the longest is
-    /// taken, and the text between two is split as a text of its own. After an error `into` holds a part of the pieces.
+    /// taken, and the text between two is split as a text of its own. After an error `into` is as it was.
     pub fn count_document(&self, document: &[u8], into: &mut PieceCounts) -> Result<()> {
-        self.count_run(&[document], 0..1, into, &|| false).map_err(|(_, error)| error)
+        self.count_batch(&[document], 1, into, &|| false).map_err(|(_, error)| error)
     }
 
-    /// Adds the pieces of all `documents` to `into`, on the threads of the current rayon pool.
+    /// Adds the pieces of all `documents` to `into`, on up to `threads` threads, this one among them.
     ///
-    /// The result, order of first appearance included, is that of counting one document after the other. An error comes
-    /// with the index of its document, the smallest one that has an error (for [`Error::CountOverflow`], of a document
-    /// near it); `into` then holds a part of the pieces. When `stop` returns true, which is asked at every document and
-    /// every megabyte, the count ends with [`Error::Interrupted`].
+    /// The result, order of first appearance included, is that of counting one document after the other. Errors are those of
+    /// [`RunningCounts::count_batch`]; after one `into` is as it was, but for [`Error::CountOverflow`].
     pub fn count_batch(
         &self,
         documents: &[&[u8]],
+        threads: usize,
         into: &mut PieceCounts,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> std::result::Result<(), (usize, Error)> {
-        let threads = rayon::current_num_threads();
-        let bytes: usize = documents.iter().map(|document| document.len()).sum();
-        let run_bytes = if threads == 1 { usize::MAX } else { (bytes / (8 * threads)).clamp(RUN_BYTES, MAX_RUN_BYTES) };
-        self.count_runs(documents, &runs(documents, run_bytes), 2 * threads, into, stop)
+        let mut running = RunningCounts::new(None);
+        running.count_batch(self, documents, threads, stop)?;
+        let last = documents.len().saturating_sub(1);
+        let counts = running.into_counts(stop).map_err(|error| (last, error))?;
+        if into.is_empty() {
+            *into = counts;
+            return Ok(());
+        }
+        into.merge(&counts).map_err(|error| (last, error))
     }
 
-    /// Counts runs of documents, each into a table of its own, and adds the tables to `into` in the order of the runs.
-    /// While `wave` runs are counted, the tables of the ones before are added: two waves are in memory at most.
-    fn count_runs(
+    /// Bytes of text that are sure to be split in a tenth of a second or so, whatever they hold.
+    pub fn quick_bytes(&self) -> usize {
+        self.splitter.quick_bytes()
+    }
+
+    /// Whether [`Self::last_cut`] may find anything.
+    pub(super) fn has_cuts(&self) -> bool {
+        self.specials_are_text && self.splitter.has_cuts()
+    }
+
+    /// The last place of `text` from byte `from` up to byte `to`, both included, where it may be cut in two whose pieces are those
+    /// of the whole, whatever stands before and behind; `None` where there is none, or none is known.
+    ///
+    /// There a piece begins, and no marker goes across: none that begins before it and is not there as a whole.
+    pub(super) fn last_cut(&self, text: &[u8], from: usize, mut to: usize) -> Option<usize> {
+        while from <= to {
+            let cut = self.splitter.last_cut(text, from, to, |_, _| true)?;
+            if self.specials.may_begin(&text[..cut], 0) == cut {
+                return Some(cut);
+            }
+            to = cut - 1;
+        }
+        None
+    }
+
+    /// Counts parts of documents into one of `sinks` each, on as many threads. An error comes with the index of its document,
+    /// the smallest one that has an error. `stop` is asked at every part and every megabyte.
+    pub(super) fn count_parts<S: Sink + Send>(
         &self,
         documents: &[&[u8]],
-        runs: &[Range<usize>],
-        wave: usize,
-        into: &mut PieceCounts,
+        (parts, position): (&[Part], u64),
+        sinks: &mut [S],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> std::result::Result<(), (usize, Error)> {
-        if let [_] = runs {
-            return self.count_run(documents, 0..documents.len(), into, stop);
-        }
-        let mut counted = Vec::new();
-        // The smallest run that has an error; the ones after it need not be counted.
+        let next = AtomicUsize::new(0);
+        // The smallest part that has an error; those before it are counted, for the smallest error may be in one of them.
         let failed = AtomicUsize::new(usize::MAX);
-        let count_one = |(i, run): (usize, &Range<usize>)| {
-            let mut counts = PieceCounts::new();
-            if failed.load(Ordering::Relaxed) > i {
-                self.count_run(documents, run.clone(), &mut counts, stop).inspect_err(|_| {
-                    failed.fetch_min(i, Ordering::Relaxed);
-                })?;
+        let work = |sink: &mut S| {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(part) = parts.get(number).filter(|_| number < failed.load(Ordering::Relaxed)) else {
+                    return Ok(());
+                };
+                if let Err(error) = self.count_part(documents, part, position, sink, stop) {
+                    failed.fetch_min(number, Ordering::Relaxed);
+                    return Err(error);
+                }
             }
-            Ok((run.start, counts))
         };
-        for (number, wave_runs) in runs.chunks(wave).enumerate() {
-            let (added, next) = rayon::join(
-                || add_all(std::mem::take(&mut counted), into),
-                || {
-                    wave_runs
-                        .par_iter()
-                        .enumerate()
-                        .map(|(i, run)| count_one((number * wave + i, run)))
-                        .collect::<Vec<_>>()
-                },
-            );
-            added?;
-            counted = next;
-        }
-        add_all(counted, into)
+        on_threads(sinks, work)
+            .into_iter()
+            .filter_map(std::result::Result::err)
+            .min_by_key(|(index, _)| *index)
+            .map_or(Ok(()), Err)
     }
 
-    /// Counts the documents `run`, one after the other.
-    fn count_run(
+    fn count_part<S: Sink>(
         &self,
         documents: &[&[u8]],
-        run: Range<usize>,
-        into: &mut PieceCounts,
-        stop: &(dyn Fn() -> bool + Sync),
+        part: &Part,
+        position: u64,
+        sink: &mut S,
+        stop: &dyn Fn() -> bool,
     ) -> std::result::Result<(), (usize, Error)> {
-        if documents[run.clone()].iter().map(|document| document.len()).sum::<usize>() < FRONT_BYTES {
-            return self.for_each_piece(documents, run, stop, |piece| into.add(piece, 1));
+        let mut position = position + part.position;
+        for i in part.documents.clone() {
+            let whole = 0..documents[i].len();
+            let bytes = part.bytes.clone().unwrap_or(whole);
+            let text = &documents[i][bytes.clone()];
+            // Only patterns without cuts have errors with a place in the text, and of these a part is the whole document.
+            self.count_text(text, position, sink, stop).map_err(|error| (i, error))?;
+            position += text.len() as u64;
         }
-        let last = run.end.saturating_sub(1);
-        let mut front = Front::new(into);
-        let counted = self.for_each_piece(documents, run, stop, |piece| front.add(piece));
-        let finished = front.finish();
-        counted.and(finished.map_err(|error| (last, error)))
+        Ok(())
     }
 
-    /// Calls `add` with the pieces of the documents `run`, until it or the split fails or `stop` returns true.
-    fn for_each_piece(
+    /// Counts the pieces of one text; `position` is that of its first byte.
+    pub(super) fn count_text<S: Sink>(
         &self,
-        documents: &[&[u8]],
-        mut run: Range<usize>,
-        stop: &(dyn Fn() -> bool + Sync),
-        mut add: impl FnMut(&[u8]) -> Result<()>,
-    ) -> std::result::Result<(), (usize, Error)> {
-        let mut one = |document: &[u8]| {
-            if stop() {
-                return Err(Error::Interrupted);
+        text: &[u8],
+        position: u64,
+        sink: &mut S,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        if self.specials_are_text
+            && let Ok(text) = simdutf8::basic::from_utf8(text)
+        {
+            return self.count_str(text, position, sink, stop);
+        }
+        let mut asked = Asked { stop, left: 0 };
+        asked.look(1)?;
+        self.specials.for_each_stretch(text, |stretch| match stretch {
+            Stretch::Text(range) if self.splitter.has_ends() => {
+                for_each_stretch(text[range.clone()].into(), |stretch| match stretch {
+                    Ok((part, at)) => self.count_ends(part, position + (range.start + at) as u64, sink, &mut asked),
+                    Err(bytes) => sink.count(text, range.start + bytes.start, &[range.start + bytes.end], position),
+                })
             }
-            let mut ask_at = RUN_BYTES;
-            // A pattern of the user's own may look at all of the text for each piece.
-            let always = self.splitter.may_be_slow();
-            self.specials.for_each_stretch(document, |stretch| match stretch {
-                Stretch::Text(text) => self.splitter.for_each_piece_within(document, text, stop, |piece| {
-                    if always || piece.end > ask_at {
-                        if stop() {
-                            return Err(Error::Interrupted);
-                        }
-                        ask_at = piece.end + RUN_BYTES;
-                    }
-                    add(&document[piece])
-                }),
-                Stretch::Special(..) => Ok(()),
-            })
-        };
-        run.try_for_each(|i| one(documents[i]).map_err(|error| (i, error)))
+            Stretch::Text(range) => self.count_slowly(text, range, position, sink, &mut asked),
+            Stretch::Special(..) => Ok(()),
+        })
+    }
+
+    /// The same of a text that is UTF-8, as all markers are.
+    pub(super) fn count_str<S: Sink>(
+        &self,
+        text: &str,
+        position: u64,
+        sink: &mut S,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        let mut asked = Asked { stop, left: 0 };
+        asked.look(1)?;
+        self.specials.for_each_stretch(text.as_bytes(), |stretch| match stretch {
+            Stretch::Text(range) if self.splitter.has_ends() => {
+                let position = position + range.start as u64;
+                self.count_ends(&text[range], position, sink, &mut asked)
+            }
+            Stretch::Text(range) => self.count_slowly(text.as_bytes(), range, position, sink, &mut asked),
+            Stretch::Special(..) => Ok(()),
+        })
+    }
+
+    /// The same of a text without markers, by a scanner.
+    fn count_ends<S: Sink>(&self, text: &str, position: u64, sink: &mut S, asked: &mut Asked<'_>) -> Result<()> {
+        let text = text.as_bytes();
+        let (mut start, mut ends) = (0, Vec::new());
+        while start < text.len() {
+            ends.clear();
+            self.splitter.next_ends(text, start, &mut ends);
+            sink.count(text, start, &ends, position)?;
+            let end = ends[ends.len() - 1];
+            asked.look(end - start)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// The same of a stretch of a text, with a pattern that has no scanner.
+    fn count_slowly<S: Sink>(
+        &self,
+        text: &[u8],
+        range: Range<usize>,
+        position: u64,
+        sink: &mut S,
+        asked: &mut Asked<'_>,
+    ) -> Result<()> {
+        // A pattern of the user's own may look at all of the text for each piece.
+        let always = self.splitter.may_be_slow();
+        let (mut start, mut ends) = (range.start, Vec::new());
+        self.splitter.for_each_piece_within(text, range, asked.stop, |piece| {
+            let last = ends.last().copied().unwrap_or(start);
+            if ends.len() == AT_ONCE || piece.start != last {
+                sink.count(text, start, &ends, position)?;
+                ends.clear();
+                start = piece.start;
+            }
+            ends.push(piece.end);
+            asked.look(if always { usize::MAX } else { piece.len() })
+        })?;
+        sink.count(text, start, &ends, position)
     }
 }
 
-/// The first document of a run and the counts of all of it, or the document that has an error.
-type Counted = std::result::Result<(usize, PieceCounts), (usize, Error)>;
+/// A question whether to stop, and the bytes until it is asked again.
+struct Asked<'a> {
+    stop: &'a dyn Fn() -> bool,
+    left: usize,
+}
 
-/// Adds the tables of runs to `into` in their order, up to the first error.
-fn add_all(counted: Vec<Counted>, into: &mut PieceCounts) -> std::result::Result<(), (usize, Error)> {
-    counted.into_iter().try_for_each(|run| {
-        let (first, counts) = run?;
-        into.merge(&counts).map_err(|error| (first, error))
+impl Asked<'_> {
+    /// To be called for so many bytes.
+    fn look(&mut self, bytes: usize) -> Result<()> {
+        if bytes >= self.left {
+            self.left = BETWEEN_STOPS;
+            return if (self.stop)() { Err(Error::Interrupted) } else { Ok(()) };
+        }
+        self.left -= bytes;
+        Ok(())
+    }
+}
+
+/// Calls `work` with each of `states`, of which there is at least one, on a thread for each, this one among them; where no
+/// more threads are to be had, with fewer.
+pub(super) fn on_threads<S: Send, T: Send>(states: &mut [S], work: impl Fn(&mut S) -> T + Sync) -> Vec<T> {
+    let Some((first, others)) = states.split_first_mut() else { return Vec::new() };
+    if others.is_empty() {
+        return vec![work(first)];
+    }
+    let work = &work;
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for state in others {
+            let thread = std::thread::Builder::new().name("digram".into());
+            match thread.spawn_scoped(scope, move || work(state)) {
+                Ok(thread) => threads.push(thread),
+                Err(_) => break,
+            }
+        }
+        let mut results = vec![work(first)];
+        for thread in threads {
+            results.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        results
     })
-}
-
-/// Cuts the list of documents into runs of `bytes` bytes or a little more; the last may be shorter.
-fn runs(documents: &[&[u8]], bytes: usize) -> Vec<Range<usize>> {
-    let (mut runs, mut start, mut size) = (Vec::new(), 0, 0_usize);
-    for (i, document) in documents.iter().enumerate() {
-        size = size.saturating_add(document.len());
-        if size >= bytes || i + 1 == documents.len() {
-            runs.push(start..i + 1);
-            (start, size) = (i + 1, 0);
-        }
-    }
-    runs
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn list(counts: &PieceCounts) -> Vec<(Vec<u8>, u64)> {
-        counts.iter().map(|(piece, n)| (piece.to_vec(), n)).collect()
-    }
-
-    fn pool(threads: usize) -> rayon::ThreadPool {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
-    }
-
-    #[test]
-    fn special_tokens_end_pieces_and_are_not_counted() {
-        let counter = Counter::new(
-            Splitter::new(crate::split::CL100K).unwrap(),
-            SpecialMatcher::new(&["<|e|>", "<|e|>>", "\u{1F600}"]).unwrap(),
-        );
-        let mut counts = PieceCounts::new();
-        counter.count_document("ab  <|e|>>  cd\u{1F600}cd <|e|".as_bytes(), &mut counts).unwrap();
-        // White space before a marker is white space at the end of a text.
-        let expected = [("ab", 1), ("  ", 1), (" ", 1), (" cd", 1), ("cd", 1), (" <|", 1), ("e", 1), ("|", 1)];
-        assert_eq!(list(&counts), expected.map(|(piece, n)| (piece.as_bytes().to_vec(), n)));
-    }
-
-    #[test]
-    fn the_place_of_an_error_is_that_of_the_document() {
-        let pattern = "(?:a|b|ab)*(?>c|cd)e";
-        let counter = Counter::new(Splitter::new(pattern).unwrap(), SpecialMatcher::new(&["|"]).unwrap());
-        let document = format!("c\u{e9}|\u{e9}{}", "ab".repeat(60));
-        let result = counter.count_document(document.as_bytes(), &mut PieceCounts::new());
-        assert_eq!(result, Err(Error::Backtracking { pattern: pattern.into(), offset: 6 }));
-    }
-
-    #[test]
-    fn a_batch_names_the_first_document_with_an_error() {
-        let counter = Counter::new(Splitter::new("(?:a|b|ab)*(?>c|cd)e").unwrap(), SpecialMatcher::none());
-        let bad = "ab".repeat(60);
-        let mut documents = vec![&b"abc"[..]; 40];
-        (documents[11], documents[30]) = (bad.as_bytes(), bad.as_bytes());
-        pool(4).install(|| {
-            let runs = runs(&documents, 6);
-            for wave in [1, 3, 100] {
-                let result = counter.count_runs(&documents, &runs, wave, &mut PieceCounts::new(), &|| false);
-                assert!(matches!(result, Err((11, Error::Backtracking { .. }))), "{result:?}");
-            }
-        });
-    }
-
-    #[test]
-    fn a_batch_ends_when_it_is_asked_to() {
-        let counter = Counter::new(Splitter::none(), SpecialMatcher::none());
-        let asked = AtomicUsize::new(0);
-        let stop = || asked.fetch_add(1, Ordering::Relaxed) == 5;
-        let result = pool(1).install(|| counter.count_batch(&[&b"a"[..]; 9], &mut PieceCounts::new(), &stop));
-        assert_eq!(result, Err((5, Error::Interrupted)));
-        // Within a document too.
-        let long = b"a ".repeat(3 * RUN_BYTES);
-        let counter = Counter::new(Splitter::new(crate::split::GPT2).unwrap(), SpecialMatcher::none());
-        asked.store(0, Ordering::Relaxed);
-        assert_eq!(counter.count_batch(&[&long], &mut PieceCounts::new(), &stop), Err((0, Error::Interrupted)));
-    }
-
-    #[test]
-    fn a_batch_large_enough_for_threads_is_counted_as_on_one() {
-        let counter = Counter::new(Splitter::new(crate::split::O200K).unwrap(), SpecialMatcher::none());
-        let text: Vec<String> = (0..200_000_u64).map(|i| format!("{:x} ", i.wrapping_mul(0x9E37_79B9) >> 7)).collect();
-        let documents: Vec<String> = text.chunks(1000).map(|words| words.concat().repeat(5)).collect();
-        let documents: Vec<&[u8]> = documents.iter().map(|document| document.as_bytes()).collect();
-        let count = |threads| {
-            let mut counts = PieceCounts::new();
-            pool(threads).install(|| counter.count_batch(&documents, &mut counts, &|| false)).unwrap();
-            list(&counts)
-        };
-        let one = count(1);
-        assert!(one.len() > 1000);
-        assert_eq!(count(4), one);
-    }
-
-    proptest! {
-        #[test]
-        fn a_batch_is_its_documents_one_after_the_other(
-            documents in proptest::collection::vec("[ab .]{0,12}(<s>)?[ab .]{0,12}", 0..40),
-            (threads, run_bytes, wave) in (1_usize..5, 0_usize..60, 1_usize..6),
-        ) {
-            let counter = Counter::new(Splitter::new(crate::split::GPT2).unwrap(), SpecialMatcher::new(&["<s>"]).unwrap());
-            let documents: Vec<&[u8]> = documents.iter().map(|document| document.as_bytes()).collect();
-            let mut before = PieceCounts::new();
-            before.add(b"b", 7).unwrap();
-            let (mut one_by_one, mut batch) = (before.clone(), before);
-            for document in &documents {
-                counter.count_document(document, &mut one_by_one).unwrap();
-            }
-            let runs = runs(&documents, run_bytes);
-            pool(threads)
-                .install(|| counter.count_runs(&documents, &runs, wave, &mut batch, &|| false))
-                .unwrap();
-            prop_assert_eq!(list(&batch), list(&one_by_one));
-        }
-    }
 }

@@ -1,93 +1,72 @@
-//! Keys of pieces in the table: almost all pieces are at most fifteen bytes, so a key usually is the piece.
+//! Pieces of up to 15 bytes as two words, as the encoder's cache has them: that is what the table compares.
 
-use foldhash::fast::RandomState;
-use std::hash::BuildHasher;
-use std::sync::LazyLock;
+/// The longest piece that is its own key, in bytes.
+pub(in crate::count) const LONGEST: usize = 15;
 
-/// What the table compares before, and mostly instead of, the bytes of a piece.
+/// A piece as two words: its bytes, and above the last of them its length, in bits 56 to 60.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Key {
-    /// Up to fifteen bytes: the piece, padded with zeros, its length in the last byte.
-    /// Longer: a hash, and 255 in the last byte.
-    words: [u64; 2],
+pub(in crate::count) struct Key {
+    pub(in crate::count) low: u64,
+    pub(in crate::count) high: u64,
 }
 
-/// The longest piece that is its own key.
-const SHORT: usize = 15;
-const LONG: u64 = 0xFF << 56;
-
-/// Numbers that differ from process to process, so that no text can be made whose pieces fall into one slot. No result
-/// depends on them: pieces keep the order in which they appeared.
-static SEEDS: LazyLock<[u64; 4]> = LazyLock::new(|| {
-    let state = RandomState::default();
-    [1_u64, 2, 3, 4].map(|i| state.hash_one(i))
-});
-
-/// Makes keys and hashes them. All tables of a process hash alike.
-#[derive(Clone)]
-pub(super) struct Keys {
-    seeds: [u64; 4],
+/// What a length makes of sixteen bytes.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Which bits of both words are the piece's.
+    low: u64,
+    high: u64,
+    /// What is added above them.
+    length: u64,
 }
 
-impl Default for Keys {
-    fn default() -> Self {
-        Keys { seeds: *SEEDS }
+/// By length, and the last one for all that are too long.
+const SHAPES: [Shape; LONGEST + 2] = {
+    // What no entry has: bytes, of a piece without length.
+    let mut shapes = [Shape { low: 0, high: 0, length: 1 }; LONGEST + 2];
+    let mut length = 1;
+    while length <= LONGEST {
+        let bits = u128::MAX >> (128 - 8 * length);
+        shapes[length] = Shape { low: bits as u64, high: (bits >> 64) as u64, length: (length as u64) << 56 };
+        length += 1;
     }
-}
-
-impl Keys {
-    /// The key of a piece that is not empty.
-    #[inline]
-    pub(super) fn key(&self, piece: &[u8]) -> Key {
-        if piece.len() > SHORT {
-            return Key { words: [self.long_hash(piece), LONG] };
-        }
-        let (low, high) = match piece.len() {
-            len @ 9.. => (first_word(piece), first_word(&piece[len - 8..]) >> (8 * (16 - len))),
-            8 => (first_word(piece), 0),
-            len @ 4.. => (first_half(piece) | first_half(&piece[len - 4..]) << (8 * (len - 4)), 0),
-            // The first, the middle and the last of one to three bytes; some of them are the same byte.
-            len => {
-                let byte = |i: usize| u64::from(piece[i]) << (8 * i);
-                (byte(0) | byte(len / 2) | byte(len - 1), 0)
-            }
-        };
-        Key { words: [low, high | (piece.len() as u64) << 56] }
-    }
-
-    /// A hash of a key.
-    #[inline]
-    pub(super) fn hash(&self, key: Key) -> u64 {
-        let [low, high] = key.words;
-        fold(fold(low ^ self.seeds[0], self.seeds[1]) ^ high ^ self.seeds[2], self.seeds[3])
-    }
-
-    fn long_hash(&self, piece: &[u8]) -> u64 {
-        foldhash::fast::FixedState::with_seed(self.seeds[0]).hash_one(piece)
-    }
-}
+    shapes
+};
 
 impl Key {
-    /// Whether equal keys mean equal pieces.
+    /// The key of `text[from..end]`, which is not empty; of pieces that are too long one that no entry has.
     #[inline]
-    pub(super) fn is_the_piece(self) -> bool {
-        self.words[1] != LONG
+    pub(in crate::count) fn of(text: &[u8], from: usize, end: usize) -> Self {
+        let length = (end - from).min(LONGEST + 1);
+        let mut padded = [0; 16];
+        let bytes: &[u8; 16] = match text.get(from..).and_then(|rest| rest.first_chunk()) {
+            Some(bytes) => bytes,
+            None => {
+                let rest = &text[from..];
+                padded[..rest.len()].copy_from_slice(rest);
+                &padded
+            }
+        };
+        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
+        let shape = SHAPES[length];
+        Self { low: word(0) & shape.low, high: word(8) & shape.high | shape.length }
     }
-}
 
-fn first_word(bytes: &[u8]) -> u64 {
-    u64::from_le_bytes(*bytes.first_chunk().expect("eight bytes"))
-}
+    /// The piece, padded with zeros to sixteen bytes, and its length: of a key of up to 15 bytes.
+    #[inline]
+    pub(in crate::count) fn piece(self) -> ([u8; 16], usize) {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.low.to_le_bytes());
+        bytes[8..].copy_from_slice(&(self.high & ((1 << 56) - 1)).to_le_bytes());
+        (bytes, (self.high >> 56 & 15) as usize)
+    }
 
-fn first_half(bytes: &[u8]) -> u64 {
-    u32::from_le_bytes(*bytes.first_chunk().expect("four bytes")).into()
-}
-
-/// Both halves of the 128-bit product, folded.
-#[inline]
-fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
+    /// A hash, by two numbers: both halves of a product, so that all bits of both words are in the upper ones of what comes out.
+    #[inline]
+    pub(in crate::count) fn hash(self, [first, second]: [u64; 2]) -> u64 {
+        let product = u128::from(self.low ^ first) * u128::from(self.high ^ second);
+        (product as u64) ^ (product >> 64) as u64
+    }
 }
 
 #[cfg(test)]
@@ -97,19 +76,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_short_key_is_the_piece(piece in proptest::collection::vec(any::<u8>(), 1..=SHORT)) {
-            let key = Keys::default().key(&piece);
-            let mut bytes = [0; 16];
-            bytes[..piece.len()].copy_from_slice(&piece);
-            bytes[15] = piece.len() as u8;
-            let expected = [first_word(&bytes), first_word(&bytes[8..])];
-            prop_assert_eq!(key, Key { words: expected });
-            prop_assert!(key.is_the_piece());
-        }
-
-        #[test]
-        fn a_long_key_is_a_hash(piece in proptest::collection::vec(any::<u8>(), 16..40)) {
-            prop_assert!(!Keys::default().key(&piece).is_the_piece());
+        fn a_key_is_of_its_piece_alone(text in prop::collection::vec(any::<u8>(), 1..60), from: prop::sample::Index, n in 1usize..20) {
+            let from = from.index(text.len());
+            let end = (from + n).min(text.len());
+            let piece = &text[from..end];
+            let key = Key::of(&text, from, end);
+            prop_assert_eq!(key, Key::of(piece, 0, piece.len()));
+            prop_assert_eq!(key.high >> 56 == 0, piece.len() > LONGEST);
+            if piece.len() <= LONGEST {
+                let (bytes, length) = key.piece();
+                prop_assert_eq!(&bytes[..length], piece);
+            }
         }
     }
 }

@@ -35,7 +35,10 @@ impl Text<'_> {
             Self::Ucs4(units) => transcode::append(units, room),
         }
         // SAFETY: the room was empty, and what is appended to it is UTF-8.
-        #[allow(unsafe_code, reason = "to look at all of the text again would take longer than some of what is done with it")]
+        #[allow(
+            unsafe_code,
+            reason = "to look at all of the text again would take longer than some of what is done with it"
+        )]
         Document::Text(unsafe { std::str::from_utf8_unchecked(room) })
     }
 

@@ -1,0 +1,241 @@
+"""How often each piece occurs in texts: all that training needs to know of them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+from digram import _native, _threads
+from digram._sizes import number_of_bytes
+from digram._text import whole_characters
+from digram.definition import special_ids
+from digram.patterns import checked, pattern
+
+if TYPE_CHECKING:
+    from digram.corpus import Corpus
+
+__all__ = ["PieceCounts", "Progress"]
+
+Text = str | bytes
+AnyPath = str | os.PathLike[str]
+Flat = tuple[bytes, bytearray, bytearray]
+
+# Texts are handed to the engine in batches of about this many characters, so that all threads have work and memory
+# stays small.
+_BATCH = 16 << 20
+_PIECES = 1 << 16
+
+# A file from this many bytes on is read by the engine, in parts.
+_LARGE_FILE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far training has come: "counting" (documents, characters) and then "merging" (merges of planned)."""
+
+    stage: Literal["counting", "merging"]
+    documents: int = 0
+    characters: int = 0
+    merges: int = 0
+    planned: int | None = None
+    best_count: int = 0
+
+
+class PieceCounts:
+    """Distinct pieces of texts with how often each occurs: all that training needs to know of a corpus.
+
+    Counts add up (`merge`), so a corpus may be counted in parts. Only the tie rule `first-seen` looks at the order of
+    first appearance; of counts that came from a mapping it is not known, and `ordered` is False. Several threads may
+    add to the same counts: nothing is lost, and only the order is left to chance.
+
+    split             a name of `digram.patterns`, a regular expression, or None for whole documents
+    special_tokens    are cut out of the texts first, the longest first
+    memory_limit      how much memory counting may take, about: a number of bytes, or a str such as "4GB". Pieces beyond
+                      it go to temporary files, sorted, which are merged when the counts are read; nothing else
+                      changes. Buffers for reading come on top, some hundred kilobytes a thread
+    temporary_folder  where these files go; default: `tempfile.gettempdir()`. They have no names (on Windows: until
+                      they are closed), so none is left behind, whatever ends the process
+
+    Training takes memory of its own, whatever the limit: the distinct pieces with 16 bytes for each, and about 16 bytes
+    for each of their symbols. Nothing of them can be left out: pieces that occur once decide about merges too.
+    """
+
+    def __init__(
+        self,
+        split: str | None = "cl100k",
+        special_tokens: Iterable[str] = (),
+        *,
+        memory_limit: int | str | None = None,
+        temporary_folder: AnyPath | None = None,
+    ) -> None:
+        self.split = checked(split)
+        self.special_tokens = tuple(special_ids(special_tokens, 0))
+        self.ordered = True
+        self.documents = 0
+        self._lock = threading.Lock()  # of what Python counts; the engine has its own
+        limit = None
+        if memory_limit is not None:
+            folder = tempfile.gettempdir() if temporary_folder is None else os.fspath(temporary_folder)
+            limit = (number_of_bytes("memory_limit", memory_limit), folder)
+        self._native = _native.PieceCounts(pattern(split), list(self.special_tokens), limit)
+
+    @classmethod
+    def from_mapping(
+        cls, counts: Mapping[Text, int], *, split: str | None = "cl100k", special_tokens: Iterable[str] = ()
+    ) -> PieceCounts:
+        """Counts of pieces that were cut before; `split` says by what, for the tokenizer that is trained from them."""
+        new = cls(split, special_tokens)
+        new.ordered = False
+        pieces, numbers = [], []
+        for piece, n in counts.items():
+            if not isinstance(piece, (str, bytes)):
+                raise TypeError(f"pieces must be str or bytes, not {type(piece).__name__}: {piece!r}")
+            if not isinstance(n, int) or not 0 <= n < 1 << 64:
+                raise ValueError(f"the count of piece {piece!r} must be an int from 0 to 2^64 - 1, not {n!r}")
+            pieces.append(whole_characters(piece).encode() if isinstance(piece, str) else piece)
+            numbers.append(n)
+        new._add_counts(pieces, numbers)
+        return new
+
+    def add(
+        self,
+        texts: Text | Iterable[Text] | Corpus,
+        *,
+        threads: int | None = None,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> None:
+        """Counts the pieces of a text or of many. An item that is neither str nor bytes raises TypeError with its
+        index.
+
+        Large files of a Corpus are read and counted in parts, where the split allows it, so that a file of any size
+        takes little memory. Errors are those of the Corpus, and OSError where a temporary file cannot be written.
+
+        After an error, or Ctrl-C, the counts hold a part of the texts.
+        """
+        characters, threads = 0, _threads.checked(threads)
+
+        def told(more: int = 0) -> None:
+            if progress is not None:
+                progress(Progress("counting", self.documents, characters + more))
+
+        for batch, size in _batches([texts] if isinstance(texts, (str, bytes)) else texts):
+            if isinstance(batch, str):
+                if wrong := self._native.add_file(batch, threads, told):
+                    from digram.corpus import not_utf8
+
+                    raise not_utf8(batch, *wrong)
+            else:
+                self._native.add(batch, self.documents, threads)
+            with self._lock:
+                self.documents += 1 if isinstance(batch, str) else len(batch)
+            characters += size
+            told()
+
+    def merge(self, other: PieceCounts) -> None:
+        """Adds all counts of `other`, which must have the same split and special tokens; its new pieces come after the
+        ones here.
+        """
+        for name in ("split", "special_tokens"):
+            mine, its = getattr(self, name), getattr(other, name)
+            if mine != its:
+                raise ValueError(f"counts with {name}={mine!r} and {name}={its!r} cannot be added up")
+        self._native.merge(other._native)
+        with self._lock:
+            self.ordered = self.ordered and other.ordered
+            self.documents += other.documents
+
+    def items(self) -> Iterator[tuple[bytes, int]]:
+        """(piece, count), in order of first appearance."""
+        for pieces, ends, counts in self._flat():
+            for (start, end), n in zip(pairwise([0, *array("Q", ends)]), array("Q", counts), strict=True):
+                yield pieces[start:end], n
+
+    def _flat(self) -> Iterator[Flat]:
+        """The pieces in flat parts: bytes, ends and counts."""
+        yield from iter(self._native.reader().read, None)
+
+    def save(self, path: AnyPath) -> None:
+        """Writes the counts into a file for `load`, so that others may train from them without the texts.
+
+        The file appears under its name when it is whole. OSError where it cannot be written.
+        """
+        from digram import _counts_file
+
+        _counts_file.save(self, path)
+
+    @classmethod
+    def load(
+        cls, path: AnyPath, *, memory_limit: int | str | None = None, temporary_folder: AnyPath | None = None
+    ) -> PieceCounts:
+        """The counts that `save` wrote. The limits are as of a new PieceCounts.
+
+        OSError where the file cannot be read; FormatError where it is none of these, or damaged.
+        """
+        from digram import _counts_file
+
+        return _counts_file.load(cls, path, memory_limit, temporary_folder)
+
+    def _add_counts(self, pieces: list[bytes], counts: list[int]) -> None:
+        # Not all at once: between two calls Python looks for Ctrl-C.
+        for start in range(0, len(pieces), _PIECES):
+            some, ends = pieces[start : start + _PIECES], array("Q", [0])
+            for piece in some:
+                ends.append(ends[-1] + len(piece))
+            self._native.add_counts(b"".join(some), ends[1:], array("Q", counts[start : start + _PIECES]))
+
+    def __len__(self) -> int:
+        """The number of distinct pieces."""
+        return len(self._native)
+
+    def __repr__(self) -> str:
+        return f"<digram.PieceCounts: {len(self):,} distinct pieces, split={self.split!r}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        state = (self.split, self.special_tokens, self.ordered, self.documents, *self._native.flat())
+        return _piece_counts, state
+
+
+def _piece_counts(
+    split: str | None,
+    special_tokens: tuple[str, ...],
+    ordered: bool,
+    documents: int,
+    pieces: bytes,
+    ends: bytes,
+    counts: bytes,
+) -> PieceCounts:
+    new = PieceCounts(split, special_tokens)
+    new.ordered, new.documents = ordered, documents
+    new._native.add_counts(pieces, array("Q", ends), array("Q", counts))
+    return new
+
+
+def _batches(texts: Iterable[Text] | Corpus) -> Iterator[tuple[list[Text] | str, int]]:
+    """Texts in lists of about `_BATCH` characters, with the number of characters; of a Corpus, the name of a large file
+    instead, with its size."""
+    from digram.corpus import Corpus, LargeFile
+
+    sources: Iterable[Text | LargeFile] = texts.sources(_LARGE_FILE) if isinstance(texts, Corpus) else texts
+    batch: list[Text] = []
+    size = 0
+    for text in sources:
+        if isinstance(text, LargeFile):
+            if batch:
+                yield batch, size
+                batch, size = [], 0
+            yield text.path, text.size
+            continue
+        batch.append(text)
+        # What is no text is counted as nothing here, and refused with its index by the engine.
+        size += len(text) if isinstance(text, (str, bytes)) else 0
+        if size >= _BATCH or len(batch) >= 1 << 16:
+            yield batch, size
+            batch, size = [], 0
+    if batch:
+        yield batch, size
