@@ -34,11 +34,11 @@ $$($(PY) -c 'import sys, tomllib; extras = tomllib.load(open("pyproject.toml", "
 	print(*(line.replace(" ", "") for name in sys.argv[1:] for line in extras[name]))' $(1))
 endef
 
-.PHONY: help venv build demo test lint rust python exhaustive fuzz sanitize bench instructions format clean missing
+.PHONY: help venv build demo test lint rust python exhaustive fuzz sanitize bench bench-train instructions format clean missing
 missing:
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | while IFS=$$'\t' read -r name what; do \
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | while IFS=$$'\t' read -r name what; do \
 		printf '  make %-12s %s\n' "$$name" "$$what"; done
 
 venv: $(VENV)/.tools ## make .venv with the tools that build and test
@@ -103,7 +103,10 @@ sanitize: $(VENV)/.maturin ## the engine's tests under AddressSanitizer, with th
 bench: $(VENV)/.tools build ## speed beside other libraries (see benchmarks/README.md)
 	@for rival in $(call requirements,bench); do $(PIP) "$$rival" || echo "note: $$rival does not install here, and is left out" >&2; done
 	$(PY) benchmarks/speed.py $(ARGS)
-	$(if $(strip $(ARGS)),,$(PY) benchmarks/train.py)
+
+bench-train: $(VENV)/.tools build ## speed and memory of training beside other libraries
+	@for rival in $(call requirements,bench-train); do $(PIP) "$$rival" || echo "note: $$rival does not install here, and is left out" >&2; done
+	$(PY) benchmarks/train.py $(ARGS)
 
 instructions: $(VENV)/.maturin ## instructions of the engine's kernels beside those of before (needs valgrind)
 	$(PY) benchmarks/instructions.py $(ARGS)

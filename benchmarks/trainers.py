@@ -1,11 +1,12 @@
 """The trainers under one interface: `prepare(file, size, pattern)` gives a callable that trains once.
 
-What the callable gives back is the tokens as bytes, by id, where the library tells them; else None.
+What that gives back is a callable too, which tells the tokens as bytes, by id, the merged ones from 256 on. It is
+called when the clock has stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ PATTERNS = {
     ),
     "none": r"(?s).+",
 }
-Trainer = Callable[[], dict[int, bytes] | None]
+Tell = Callable[[], dict[int, bytes]]
+Trainer = Callable[[], Tell]
 
 
 def records(file: Path, size: int = 1 << 15) -> Iterator[str]:
@@ -32,14 +34,35 @@ def feed(file: Path, pattern: str) -> Iterator[str]:
     return iter([file.read_text(encoding="utf-8")]) if pattern == "none" else records(file)
 
 
+def byte_characters() -> dict[int, str]:
+    """The character that stands for each byte in GPT-2's files and in byte-level libraries."""
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in plain]
+    return {byte: chr(byte) for byte in plain} | {byte: chr(256 + i) for i, byte in enumerate(others)}
+
+
+def of_characters(token: str) -> bytes:
+    """The bytes of a token that is written in those characters."""
+    bytes_of = {character: byte for byte, character in byte_characters().items()}
+    return bytes(bytes_of[character] for character in token)
+
+
+def of_merges(merges: Sequence[tuple[int, int]]) -> dict[int, bytes]:
+    """Tokens of pairs of ids, where the bytes have the ids 0 to 255 and the merges those from 256 on."""
+    tokens = {byte: bytes([byte]) for byte in range(256)}
+    for left, right in merges:
+        tokens[len(tokens)] = tokens[left] + tokens[right]
+    return tokens
+
+
 def digram(file: Path, size: int, pattern: str) -> Trainer:
     import digram
 
     split = None if pattern == "none" else PATTERNS[pattern]
 
-    def run() -> dict[int, bytes]:
-        tokenizer = digram.train(feed(file, pattern), vocab_size=size, split=split)
-        return dict(tokenizer.vocab)
+    def run() -> Tell:
+        tokenizer = digram.train(digram.Corpus(file), vocab_size=size, split=split)
+        return lambda: dict(tokenizer.vocab)
 
     return run
 
@@ -56,8 +79,9 @@ def tokenizers(file: Path, size: int, pattern: str) -> Trainer:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=size, min_frequency=0, initial_alphabet=alphabet, show_progress=False)
 
-    def run() -> None:
+    def run() -> Tell:
         tokenizer.train_from_iterator(feed(file, pattern), trainer=trainer)
+        return lambda: {i: of_characters(token) for token, i in tokenizer.get_vocab().items()}
 
     return run
 
@@ -67,9 +91,9 @@ def rustbpe(file: Path, size: int, pattern: str) -> Trainer:
 
     tokenizer = rustbpe.Tokenizer()
 
-    def run() -> dict[int, bytes]:
+    def run() -> Tell:
         tokenizer.train_from_iterator(feed(file, pattern), size, pattern=PATTERNS[pattern])
-        return {rank: bytes(token) for token, rank in tokenizer.get_mergeable_ranks()}
+        return lambda: {rank: bytes(token) for token, rank in tokenizer.get_mergeable_ranks()}
 
     return run
 
@@ -82,8 +106,9 @@ def gigabpe(file: Path, size: int, pattern: str) -> Trainer:
     # Its size counts only the bytes that occur.
     more = len(set(file.read_bytes())) - 256
 
-    def run() -> None:
-        gigabpe.train_bpe([str(file)], size + more, pretokenizer="bytelevel", special_tokens=[])
+    def run() -> Tell:
+        _, merges = gigabpe.train_bpe([str(file)], size + more, pretokenizer="bytelevel", special_tokens=[])
+        return lambda: dict(enumerate(of_characters(left + right) for left, right in [("", "")] * 256 + merges))
 
     return run
 
@@ -91,8 +116,9 @@ def gigabpe(file: Path, size: int, pattern: str) -> Trainer:
 def minibperust(file: Path, size: int, pattern: str) -> Trainer:
     from MiniBpeRust import rustminibpe
 
-    def run() -> None:
-        rustminibpe.train_on_files([str(file)], PATTERNS[pattern], size, False)
+    def run() -> Tell:
+        merges = rustminibpe.train_on_files([str(file)], PATTERNS[pattern], size, False)
+        return lambda: of_merges([pair for pair, _ in merges])
 
     return run
 
@@ -100,17 +126,30 @@ def minibperust(file: Path, size: int, pattern: str) -> Trainer:
 def ffbpe(file: Path, size: int, pattern: str) -> Trainer:
     import ffbpe
 
-    def run() -> None:
+    def run() -> Tell:
         counter = ffbpe.PreTokenizer([], pat_str=PATTERNS[pattern]).word_counter()
         counter.add_source(feed(file, pattern))
         trainer = ffbpe.BpeTrainer([], unit="byte", initial_alphabet="raw", tie_break="smallest_pair_id")
         trainer.add_word_counter(counter)
         trainer.init_training()
         trainer.train(size)
+        return lambda: {i: token for token, i in trainer.vocab.items()}
+
+    return run
+
+
+def flashbpe(file: Path, size: int, pattern: str) -> Trainer:
+    import flashbpe
+
+    tokenizer = flashbpe.Tokenizer()
+
+    def run() -> Tell:
+        tokenizer.train_from_iterator(feed(file, pattern), size, pattern=PATTERNS[pattern])
+        return lambda: {rank: bytes(token) for token, rank in tokenizer.get_mergeable_ranks()}
 
     return run
 
 
 TRAINERS: dict[str, Callable[[Path, int, str], Trainer]] = {
-    f.__name__: f for f in (digram, tokenizers, rustbpe, gigabpe, minibperust, ffbpe)
+    f.__name__: f for f in (digram, gigabpe, tokenizers, rustbpe, minibperust, ffbpe, flashbpe)
 }

@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -200,10 +201,26 @@ def test_loading_is_measured(program):
 
 
 def test_training_is_measured(program, texts):
-    case = ["--case", "prose:3000:300:gpt2", "--engine", "digram", "tokenizers", "--rounds", "1"]
+    case = ["--case", "prose:3000:300:gpt2", "--engine", "digram", "tokenizers", "--rounds", "2"]
     printed = program("train.py", texts, *case)
-    assert "prose:3000:300:gpt2 wall" in printed
-    assert "digram/tokenizers" in printed
+    assert "digram: its first" in printed
+    assert "tokenizers: its first" in printed
+    for measure in ("wall", "cpu", "peak"):
+        assert f"prose:3000:300:gpt2 {measure}" in printed
+    assert re.search(r"digram/tokenizers = \d+\.\d\d \(\d+\.\d\d-\d+\.\d\d\)", printed)
+
+
+def test_a_trainer_with_other_tokens_is_not_timed(module, monkeypatch, capsys):
+    train = module("train")
+    text = stdlib_prose(20_000)
+    right = train.oracle(" ".join(text[: train.SAMPLE].split()), "gpt2", "smallest-ids")
+    told = {"digram": right, "rustbpe": [*right[:-1], "00"], "ffbpe": right, "gigabpe": None}
+    monkeypatch.setattr(train, "run_once", lambda engine, *_: told[engine] and {"tokens": told[engine]})
+    assert train.check(list(told), text, "gpt2") == ["digram", "ffbpe"]
+    assert "rustbpe left out: its tokens are not those of the naive loop" in capsys.readouterr().err
+    told["digram"] = right[1:]
+    with pytest.raises(SystemExit, match="digram's merges differ"):
+        train.check(["digram"], text, "gpt2")
 
 
 def test_requests_are_measured(program):
