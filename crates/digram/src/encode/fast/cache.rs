@@ -6,8 +6,8 @@
 //!
 //! A piece has two lines that it may stand in, next to each other: mostly it is in the first; the second keeps pieces that
 //! fall together from driving each other out. (A second line anywhere in the table keeps more, but was waited for each
-//! time.) A table that is three quarters full is doubled (a sparser one
-//! finds more pieces in their first line, and waits for more lines); at its largest, new pieces take the place of old ones.
+//! time.) A table that is half full is doubled (a fuller one of half the
+//! size took a fifth longer: too many pieces were in their second line); at its largest, new pieces take the place of old ones.
 
 use super::long::LongParts;
 use super::pages::{Table, Zero};
@@ -23,9 +23,9 @@ pub(super) const BLOCK: usize = 64;
 /// Ids within an entry.
 pub(super) const FEW: usize = 4;
 
-/// Lines at first, and at most: 64 kB, and 8 MB.
+/// Lines at first, and at most: 64 kB, and 16 MB.
 const FEWEST_LINES: usize = 1 << 10;
-const MOST_LINES: usize = 1 << 17;
+const MOST_LINES: usize = 1 << 18;
 
 /// Ids of entries with more than four, at most: 1 MB.
 const MOST_MANY: usize = 1 << 18;
@@ -186,7 +186,7 @@ impl Cache {
                 self.many.extend_from_slice(ids);
             }
         }
-        if self.used > self.lines.len() / 2 * 3 && self.lines.len() < MOST_LINES {
+        if self.used > self.lines.len() && self.lines.len() < MOST_LINES {
             self.grow();
         }
         self.put(entry);
