@@ -38,11 +38,13 @@ fn advise(start: *mut u8, bytes: usize) {
 #[allow(unsafe_code)]
 pub(crate) unsafe trait Zero: Copy {}
 
-/// A fixed number of values, zeros at first.
+/// A number of values, zeros at first.
 #[derive(Debug)]
 pub(crate) struct Table<T: Zero> {
     start: NonNull<T>,
     length: usize,
+    /// Where addresses were mapped for more of them: where that is, and how many bytes.
+    map: Option<(NonNull<u8>, usize)>,
 }
 
 #[allow(unsafe_code)] // the standard library has no way to ask for large pages before memory is touched
@@ -51,7 +53,7 @@ impl<T: Zero> Table<T> {
     pub(crate) fn zeros(length: usize) -> Self {
         let layout = Self::layout(length);
         if layout.size() == 0 {
-            return Self { start: NonNull::dangling(), length };
+            return Self { start: NonNull::dangling(), length, map: None };
         }
         // SAFETY: the layout has a size. `start` is checked, and memory from `alloc` is written all over before it is used.
         unsafe {
@@ -61,8 +63,48 @@ impl<T: Zero> Table<T> {
                 advise(start.as_ptr(), layout.size());
                 start.write_bytes(0, layout.size());
             }
-            Self { start: start.cast(), length }
+            Self { start: start.cast(), length, map: None }
         }
+    }
+
+    /// A table of `length` zeros that may become one of `most` where it is: memory that was never touched takes none, and a
+    /// larger table elsewhere would be touched, and be written with zeros, all of it.
+    pub(crate) fn with_room(length: usize, most: usize) -> Self {
+        assert!(length <= most && align_of::<T>() <= PAGE);
+        #[cfg(target_os = "linux")]
+        {
+            let bytes = size_of::<T>() * most + PAGE;
+            let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            // SAFETY: new addresses, of nothing else; they read as zeros. The first multiple of a large page has `most` values
+            // behind it.
+            unsafe {
+                let map = libc::mmap(std::ptr::null_mut(), bytes, access, kind | libc::MAP_NORESERVE, -1, 0);
+                if map != libc::MAP_FAILED
+                    && let Some(map) = NonNull::new(map.cast::<u8>())
+                {
+                    let start = map.add(map.align_offset(PAGE)).cast();
+                    return Self { start, length, map: Some((map, bytes)) };
+                }
+            }
+        }
+        Self::zeros(length)
+    }
+
+    /// Makes it longer by zeros, up to the `most` that it was made for.
+    pub(crate) fn lengthen(&mut self, length: usize) {
+        assert!(length >= self.length);
+        let Some((map, bytes)) = self.map else {
+            let mut longer = Self::zeros(length);
+            longer[..self.length].copy_from_slice(self);
+            *self = longer;
+            return;
+        };
+        let size = size_of::<T>() * length;
+        assert!(self.start.addr().get() - map.addr().get() + size <= bytes, "longer than it was made for");
+        if size > PAGE {
+            advise(self.start.as_ptr().cast(), size);
+        }
+        self.length = length;
     }
 
     /// Aligned so that large pages fit, where it is as large as one.
@@ -96,6 +138,12 @@ impl<T: Zero> DerefMut for Table<T> {
 #[allow(unsafe_code)]
 impl<T: Zero> Drop for Table<T> {
     fn drop(&mut self) {
+        #[cfg(target_os = "linux")]
+        if let Some((map, bytes)) = self.map {
+            // SAFETY: mapped with the same number of bytes; nobody has a reference any more.
+            unsafe { libc::munmap(map.as_ptr().cast(), bytes) };
+            return;
+        }
         let layout = Self::layout(self.length);
         if layout.size() > 0 {
             // SAFETY: allocated with the same layout, which depends on the length alone.
@@ -142,5 +190,28 @@ mod tests {
             let table = std::thread::spawn(move || table).join().unwrap();
             assert!(table.iter().zip(0..).all(|(&value, i)| value == i));
         }
+    }
+
+    #[test]
+    fn tables_become_longer_where_they_are() {
+        for most in [4, 1000, PAGE / 8, PAGE] {
+            let mut table = Table::<u64>::with_room(1, most);
+            while table.len() < most {
+                let length = table.len();
+                table[length - 1] = length as u64;
+                table.lengthen((2 * length).min(most));
+                assert!(table[length..].iter().all(|&value| value == 0));
+            }
+            let table = std::thread::spawn(move || table).join().unwrap();
+            let kept = (1..most).filter(|&length| table[length - 1] == length as u64).count();
+            assert_eq!(kept, most.next_power_of_two().trailing_zeros() as usize);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "longer than it was made for")]
+    #[cfg(target_os = "linux")]
+    fn tables_become_no_longer_than_they_were_made_for() {
+        Table::<u64>::with_room(1, 8).lengthen(PAGE);
     }
 }

@@ -154,7 +154,7 @@ pub(super) struct Cache {
 
 impl Cache {
     pub(super) fn new() -> Self {
-        Self { lines: Table::zeros(FEWEST_LINES), used: 0, next: 0, many: Vec::new(), long: LongParts::default() }
+        Self { lines: Table::with_room(FEWEST_LINES, MOST_LINES), used: 0, next: 0, many: Vec::new(), long: LongParts::default() }
     }
 
     /// What is read of it.
@@ -205,12 +205,17 @@ impl Cache {
         self.next = self.next.wrapping_add(1);
     }
 
+    /// Two lines next to each other have all entries that may be in either: they go to the same two, or to two in the new half.
     fn grow(&mut self) {
-        let lines = Table::zeros(2 * self.lines.len());
-        let old = std::mem::replace(&mut self.lines, lines);
+        let old = self.lines.len();
+        self.lines.lengthen(2 * old);
         self.used = 0;
-        for entry in old.iter().flat_map(|line| line.0).filter(|entry| entry.key.high != 0) {
-            self.put(entry);
+        for at in (0..old).step_by(2) {
+            let two = [self.lines[at], self.lines[at + 1]];
+            self.lines[at..at + 2].fill(Line::default());
+            for entry in two.iter().flat_map(|line| line.0).filter(|entry| entry.key.high != 0) {
+                self.put(entry);
+            }
         }
     }
 }
