@@ -8,13 +8,22 @@ use digram::count::{Counter, PieceCounts};
 use digram::encode::{Encoder, Options};
 use digram::specials::SpecialMatcher;
 use digram::split::Splitter;
-use digram::train::{Alphabet, Ties, TrainOptions, Trained, train as train_counts};
+use digram::train::{Alphabet, PairRules, Ties, TrainOptions, Trained, train as train_counts};
 use digram::vocabulary::{Base, Unknown, Vocabulary};
 use std::ops::ControlFlow;
 
 /// The engine's own definition of training.
 #[path = "../../crates/digram/src/train/naive.rs"]
 mod naive;
+
+const TIES: [Ties; 6] = [
+    Ties::SmallestIds,
+    Ties::SmallestTokens,
+    Ties::FirstSeen,
+    Ties::LargestTokens,
+    Ties::ShortestToken,
+    Ties::SmallestCharacters,
+];
 
 /// Any documents, by every tie rule.
 pub fn train(data: &[u8]) {
@@ -44,8 +53,9 @@ pub fn train(data: &[u8]) {
     let mut weighted = PieceCounts::new();
     counts.iter().for_each(|(piece, n)| weighted.add(piece, n * weight).expect("below 2^64"));
 
-    for ties in [Ties::SmallestIds, Ties::SmallestTokens, Ties::FirstSeen] {
-        let mut options = TrainOptions { alphabet, vocab_size: None, reserved, min_count, ties, max_token_length };
+    for ties in TIES {
+        let mut options =
+            TrainOptions { alphabet, reserved, min_count, ties, max_token_length, ..TrainOptions::default() };
         let text: Option<Vec<&str>> = weighted.iter().map(|(piece, _)| std::str::from_utf8(piece).ok()).collect();
         if alphabet == Alphabet::Characters && text.is_none() {
             assert!(matches!(learnt(&weighted, &options), Err(Error::NotText { .. })));
@@ -72,7 +82,7 @@ pub fn train(data: &[u8]) {
 }
 
 fn learnt(counts: &PieceCounts, options: &TrainOptions) -> digram::Result<Trained> {
-    train_counts(counts, options, &mut |_| ControlFlow::Continue(()))
+    train_counts(counts, options, |_| ControlFlow::Continue(()))
 }
 
 /// Each piece is encoded as training left it, and the documents come back.

@@ -7,7 +7,7 @@
 use digram::count::PieceCounts;
 use digram::encode::{Encoder, Options};
 use digram::split::{Splitter, named};
-use digram::train::{Alphabet, Ties, TrainOptions, train};
+use digram::train::{TrainOptions, train};
 use digram::vocabulary::{Base, Vocabulary};
 use std::error::Error;
 use std::hint::black_box;
@@ -103,15 +103,8 @@ fn vocabulary(sample: &str, split: &Splitter, size: usize) -> Outcome<Vocabulary
     if let Some(error) = bad {
         return Err(error.into());
     }
-    let options = TrainOptions {
-        alphabet: Alphabet::Bytes,
-        vocab_size: Some(size as u64),
-        reserved: 0,
-        min_count: 1,
-        ties: Ties::SmallestIds,
-        max_token_length: None,
-    };
-    let trained = train(&counts, &options, &mut |_| ControlFlow::Continue(()))?;
+    let options = TrainOptions { vocab_size: Some(size as u64), ..TrainOptions::default() };
+    let trained = train(&counts, &options, |_| ControlFlow::Continue(()))?;
     let merges = (256..).zip(&trained.merges).map(|(id, &(left, right))| (left, right, id)).collect();
     Ok(Vocabulary::from_merges(&Base::bytes(), merges, &[], None)?)
 }

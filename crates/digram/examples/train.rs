@@ -11,14 +11,7 @@ use std::time::Instant;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments.next().ok_or("the first argument is a file")?;
-    let mut options = TrainOptions {
-        alphabet: Alphabet::Bytes,
-        vocab_size: None,
-        reserved: 0,
-        min_count: 1,
-        ties: Ties::SmallestIds,
-        max_token_length: None,
-    };
+    let mut options = TrainOptions::default();
     let mut text = std::fs::read(&file)?;
     let mut spaces = false;
     for argument in arguments {
@@ -58,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("counted {} distinct pieces in {:.2} s", counts.len(), start.elapsed().as_secs_f64());
 
     let (start, mut last, mut longest_gap) = (Instant::now(), Instant::now(), 0.0);
-    let trained = train(&counts, &options, &mut |_| {
+    let trained = train(&counts, &options, |_| {
         longest_gap = f64::max(longest_gap, last.elapsed().as_secs_f64());
         last = Instant::now();
         ControlFlow::Continue(())

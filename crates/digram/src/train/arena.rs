@@ -11,8 +11,9 @@
 //!
 //! Ids stay below 2^31 - 1, which is the boundary; positions are 32-bit.
 
-use super::Alphabet;
+use super::alphabet::characters;
 use super::ticker::Ticker;
+use super::{Alphabet, TrainOptions};
 use crate::count::PieceCounts;
 use crate::{Error, Result};
 
@@ -43,10 +44,14 @@ enum Weights {
 const BLOCK_SHIFT: u32 = 4;
 
 impl Arena {
-    /// Lays out the pieces of two symbols or more (the others have no pair), and returns the sorted characters of all
-    /// pieces too (none for bytes).
-    pub(super) fn new(counts: &PieceCounts, alphabet: Alphabet, ticker: &mut Ticker<'_>) -> Result<(Self, Vec<char>)> {
-        match alphabet {
+    /// Lays out the pieces of two symbols or more (the others have no pair), and returns the characters of the alphabet
+    /// too, sorted (none for bytes). A character outside the alphabet ends a piece, as it does when text is encoded.
+    pub(super) fn new(
+        counts: &PieceCounts,
+        options: &TrainOptions,
+        ticker: &mut Ticker<'_>,
+    ) -> Result<(Self, Vec<char>)> {
+        match options.alphabet {
             Alphabet::Bytes => {
                 let mut builder = Builder::new(counts.distinct_bytes() as u64 + counts.len() as u64 + 1)?;
                 for (piece, count) in counts.iter() {
@@ -59,15 +64,18 @@ impl Arena {
                 Ok((builder.finish(256), Vec::new()))
             }
             Alphabet::Characters => {
-                let (characters, symbols) = characters(counts, ticker)?;
-                let mut ids = vec![0; characters.last().map_or(0, |&last| last as usize + 1)];
+                let (characters, symbols) = characters(counts, options, ticker)?;
+                let mut ids = vec![BOUNDARY; characters.last().map_or(0, |&last| last as usize + 1)];
                 for (id, &character) in characters.iter().enumerate() {
                     ids[character as usize] = id as u32;
                 }
                 let mut builder = Builder::new(symbols + counts.len() as u64 + 1)?;
                 for (piece, count) in counts.iter() {
                     each_character(piece, |character| {
-                        builder.cells.push(ids[character as usize]);
+                        match ids.get(character as usize) {
+                            None | Some(&BOUNDARY) => builder.end_piece(count),
+                            Some(&id) => builder.cells.push(id),
+                        }
                         ticker.work(1)
                     })?;
                     builder.end_piece(count);
@@ -155,6 +163,12 @@ impl Arena {
         })
     }
 
+    /// The pieces: the first cell of each and the boundary after it.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (u32, u32)> {
+        let boundaries = (0..self.cells.len() as u32).filter(|&cell| self.cells[cell as usize] == BOUNDARY);
+        boundaries.scan(0, |start, end| Some((std::mem::replace(start, end + 1), end))).skip(1)
+    }
+
     /// An upper bound of the sum of all pair counts.
     pub(super) fn total_count(&self) -> u128 {
         match &self.weights {
@@ -217,26 +231,6 @@ impl Builder {
     }
 }
 
-/// The distinct characters of all pieces, sorted, and the number of characters in the distinct pieces together.
-fn characters(counts: &PieceCounts, ticker: &mut Ticker<'_>) -> Result<(Vec<char>, u64)> {
-    // A bit for each code point: a small text should not have to wait for the whole of Unicode.
-    let mut seen = vec![0_u64; (char::MAX as usize + 1) / 64];
-    let mut symbols = 0;
-    for (piece, _) in counts.iter() {
-        let text = str::from_utf8(piece).map_err(|error| Error::NotText { offset: error.valid_up_to() })?;
-        for character in text.chars() {
-            seen[character as usize / 64] |= 1 << (character as usize % 64);
-            symbols += 1;
-            ticker.work(1)?;
-        }
-    }
-    let of_word = |(word, &bits): (usize, &u64)| {
-        let set = (0..64).filter(move |bit| bits >> bit & 1 == 1);
-        set.map(move |bit| char::from_u32(word as u32 * 64 + bit).expect("it was a character"))
-    };
-    Ok((seen.iter().enumerate().filter(|word| *word.1 != 0).flat_map(of_word).collect(), symbols))
-}
-
 /// Bytes of a piece to look at before the first of their characters is handed out.
 const WINDOW: usize = 1 << 16;
 
@@ -268,7 +262,7 @@ mod tests {
 
     fn arena(pieces: &[(&str, u64)]) -> Arena {
         let mut callback = |_| ControlFlow::Continue(());
-        Arena::new(&counts(pieces), Alphabet::Bytes, &mut Ticker::new(&mut callback)).unwrap().0
+        Arena::new(&counts(pieces), &TrainOptions::default(), &mut Ticker::new(&mut callback)).unwrap().0
     }
 
     /// Random merges in random places, against lists of (id, length).

@@ -53,10 +53,10 @@ impl Trainer<'_, '_> {
             rights.push(index);
             self.ticker.work(1)?;
         }
-        let longest = self.max_token_length.saturating_sub(u64::from(length));
         let mut best = 0;
-        for neighbour in &mut self.right.list {
-            if u64::from(self.arena.length(neighbour.token)) <= longest {
+        for i in 0..self.right.list.len() {
+            if self.may_merge(left, self.right.list[i].token) {
+                let neighbour = &mut self.right.list[i];
                 best = best.max(neighbour.added);
                 if neighbour.added >= self.threshold {
                     let (slot, place) = self.pairs.insert(left, neighbour.token, neighbour.added, neighbour.positions);

@@ -135,7 +135,7 @@ fn sort_suffixes(mut text: Vec<i32>) -> (Vec<i32>, Vec<i32>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Alphabet;
+    use super::super::TrainOptions;
     use super::super::tests::{Random, counts};
     use super::*;
     use std::ops::ControlFlow;
@@ -155,7 +155,7 @@ mod tests {
                 })
                 .collect();
             let pieces: Vec<_> = texts.iter().map(|text| (&text[..], 1)).collect();
-            let (arena, _) = Arena::new(&counts(&pieces), Alphabet::Bytes, &mut ticker).unwrap();
+            let (arena, _) = Arena::new(&counts(&pieces), &TrainOptions::default(), &mut ticker).unwrap();
             let order = TokenOrder::new(&arena, &mut ticker).unwrap();
             let cells = arena.cells();
             let mut tokens = Vec::new();
@@ -200,7 +200,7 @@ mod tests {
         let mut ticker = Ticker::new(&mut callback);
         let mut random = Random::new(5);
         let half: String = (0..SMALL).map(|_| *random.one_of(&['a', 'a', 'a', 'b'])).collect();
-        let (arena, _) = Arena::new(&counts(&[(&half.repeat(2), 1)]), Alphabet::Bytes, &mut ticker).unwrap();
+        let (arena, _) = Arena::new(&counts(&[(&half.repeat(2), 1)]), &TrainOptions::default(), &mut ticker).unwrap();
         let order = TokenOrder::new(&arena, &mut ticker).unwrap();
         let lcp = &order.minima[0];
         for _ in 0..3000 {

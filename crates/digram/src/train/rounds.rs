@@ -2,12 +2,16 @@
 
 use super::arena::{Arena, BOUNDARY};
 use super::neighbours::{NONE, Neighbour, Neighbours};
-use super::order::{TokenKey, TokenOrder};
 use super::pairs::Pairs;
-use super::queue::{Key, Queue};
+use super::queue::Queue;
+use super::replay::replay;
+use super::rules::Shapes;
 use super::ticker::Ticker;
-use super::{Ties, TrainOptions, Trained};
+use super::ties::TieKeys;
+use super::{Alphabet, TrainOptions};
 use crate::Result;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 
 /// Sizes that change the work but not the result; tests set them.
 pub(super) struct Tuning {
@@ -25,9 +29,13 @@ pub(super) struct Trainer<'t, 'c> {
     beside: Vec<(u32, u32)>,
     /// Pairs that are in the table but not in the queue yet.
     pub(super) new_slots: Vec<u32>,
-    ties: Ties,
-    /// The suffix order and the key of each token; only for `Ties::SmallestTokens`.
-    order: Option<(TokenOrder, Vec<TokenKey>)>,
+    ties: TieKeys,
+    /// The forbidden merges, if there are any.
+    pub(super) shapes: Option<Shapes>,
+    /// The pairs that the caller did not allow.
+    pub(super) refused: HashSet<(u32, u32), FixedState>,
+    /// The strings of the base symbols, where the caller is asked.
+    spelt: Option<Vec<Vec<u8>>>,
     pub(super) left: Neighbours,
     pub(super) right: Neighbours,
     min_count: u64,
@@ -38,25 +46,28 @@ pub(super) struct Trainer<'t, 'c> {
 }
 
 impl<'t, 'c> Trainer<'t, 'c> {
-    pub(super) fn new(arena: Arena, options: &TrainOptions, ticker: &'t mut Ticker<'c>) -> Result<Self> {
-        let order = match options.ties {
-            Ties::SmallestTokens => {
-                let order = TokenOrder::new(&arena, ticker)?;
-                let keys = base_keys(&arena, ticker)?;
-                Some((order, keys))
-            }
-            Ties::SmallestIds | Ties::FirstSeen => None,
+    pub(super) fn new(
+        arena: Arena,
+        options: &TrainOptions,
+        characters: &[char],
+        ticker: &'t mut Ticker<'c>,
+    ) -> Result<Self> {
+        let spelt = || match options.alphabet {
+            Alphabet::Bytes => (0..=255).map(|byte| vec![byte]).collect(),
+            Alphabet::Characters => characters.iter().map(|character| character.to_string().into_bytes()).collect(),
         };
         Ok(Trainer {
             left: Neighbours::new(arena.tokens()),
             right: Neighbours::new(arena.tokens()),
+            ties: TieKeys::new(options, &arena, ticker)?,
+            shapes: Shapes::new(options.rules, options.alphabet, characters),
+            refused: HashSet::default(),
+            spelt: options.ask.then(spelt),
             arena,
             pairs: Pairs::default(),
             queue: Queue::default(),
             beside: Vec::new(),
             new_slots: Vec::new(),
-            ties: options.ties,
-            order,
             min_count: options.min_count,
             max_token_length: options.max_token_length.unwrap_or(u64::MAX),
             threshold: 0,
@@ -64,11 +75,34 @@ impl<'t, 'c> Trainer<'t, 'c> {
         })
     }
 
-    /// Learns at most `planned` merges.
-    pub(super) fn run(mut self, planned: u64, tuning: &Tuning) -> Result<Trained> {
-        let mut trained = Trained::default();
-        if planned == 0 {
-            return Ok(trained);
+    /// Makes the merges that come before learning.
+    pub(super) fn begin(&mut self, merges: &[(u32, u32)]) -> Result<()> {
+        let first = self.arena.tokens() as u32;
+        let replayed = replay(&mut self.arena, merges, self.ticker)?;
+        for (id, (&(left, right), (&count, &position))) in
+            (first..).zip(merges.iter().zip(replayed.counts.iter().zip(&replayed.positions)))
+        {
+            self.ticker.learn(left, right, count);
+            self.ticker.progress.merges += 1;
+            self.add_token(left, right, position.map(|position| (position, self.arena.length(id))));
+            self.left.add_token();
+            self.right.add_token();
+        }
+        Ok(())
+    }
+
+    /// Notes what has to be known about the token that joins two, of which an occurrence is given, with its length.
+    fn add_token(&mut self, left: u32, right: u32, occurrence: Option<(u32, u32)>) {
+        if let Some(shapes) = &mut self.shapes {
+            shapes.add(left, right);
+        }
+        self.ties.add_token(occurrence);
+    }
+
+    /// Learns merges until there are `planned`. Returns whether no pair was left.
+    pub(super) fn run(mut self, planned: u64, tuning: &Tuning) -> Result<bool> {
+        if self.ticker.progress.merges == planned {
+            return Ok(false);
         }
         let mut best_left = u64::MAX;
         self.threshold = tuning.first_threshold;
@@ -79,13 +113,18 @@ impl<'t, 'c> Trainer<'t, 'c> {
             best_left = self.count_pairs()?;
             while let Some(slot) = self.next_pair()? {
                 let pair = self.pairs.get(slot);
-                trained.merges.push((pair.left, pair.right));
-                trained.merge_counts.push(pair.count);
-                self.ticker.progress.best_count = pair.count;
+                let (left, right, count) = (pair.left, pair.right, pair.count);
+                if !self.is_allowed(left, right)? {
+                    self.pairs.remove(slot);
+                    self.pairs.free(slot);
+                    self.refused.insert((left, right));
+                    continue;
+                }
+                self.ticker.learn(left, right, count);
                 self.merge(slot)?;
                 self.ticker.progress.merges += 1;
-                if trained.merges.len() as u64 == planned {
-                    return Ok(trained);
+                if self.ticker.progress.merges == planned {
+                    return Ok(false);
                 }
             }
             if self.threshold == self.min_count {
@@ -93,29 +132,56 @@ impl<'t, 'c> Trainer<'t, 'c> {
             }
             best_left = best_left.min(self.threshold - 1);
         }
-        trained.exhausted = true;
         for (_, left, right) in self.arena.pairs() {
             self.ticker.work(1)?;
-            let length = u64::from(self.arena.length(left)) + u64::from(self.arena.length(right));
-            if length <= self.max_token_length {
-                trained.exhausted = false;
-                break;
+            if self.may_merge(left, right) {
+                return Ok(false);
             }
         }
-        Ok(trained)
+        Ok(true)
+    }
+
+    /// Whether a pair may be merged, as far as it is known without asking.
+    pub(super) fn may_merge(&self, left: u32, right: u32) -> bool {
+        u64::from(self.arena.length(left)) + u64::from(self.arena.length(right)) <= self.max_token_length
+            && self.shapes.as_ref().is_none_or(|shapes| shapes.allow(left, right))
+            && !self.refused.contains(&(left, right))
+    }
+
+    /// Asks the caller, where the caller wants to be asked.
+    fn is_allowed(&mut self, left: u32, right: u32) -> Result<bool> {
+        let Some(base) = &self.spelt else {
+            return Ok(true);
+        };
+        let merges = &self.ticker.learned.merges;
+        let spell = |token: u32| {
+            let (mut string, mut stack) = (Vec::new(), vec![token]);
+            while let Some(token) = stack.pop() {
+                match base.get(token as usize) {
+                    Some(symbol) => string.extend_from_slice(symbol),
+                    None => {
+                        let (left, right) = merges[token as usize - base.len()];
+                        stack.extend([right, left]);
+                    }
+                }
+            }
+            string
+        };
+        let (left, right) = (spell(left), spell(right));
+        self.ticker.allows(&left, &right)
     }
 
     fn next_pair(&mut self) -> Result<Option<u32>> {
-        let Trainer { pairs, queue, arena, ties, order, ticker, .. } = self;
-        queue.pop(pairs, ticker, |pairs, slot| tie_key(*ties, arena, order.as_ref(), pairs, slot))
+        let Trainer { pairs, queue, arena, ties, ticker, .. } = self;
+        queue.pop(pairs, ticker, |pairs, slot| ties.key(arena, pairs, slot))
     }
 
     /// Puts the new pairs into the queue, now that their positions are written.
     pub(super) fn enqueue_new(&mut self) {
-        let Trainer { pairs, queue, arena, ties, order, new_slots, .. } = self;
+        let Trainer { pairs, queue, arena, ties, new_slots, .. } = self;
         for slot in new_slots.drain(..) {
             let count = pairs.get(slot).count;
-            queue.push(slot, count, || tie_key(*ties, arena, order.as_ref(), pairs, slot));
+            queue.push(slot, count, || ties.key(arena, pairs, slot));
         }
     }
 
@@ -136,9 +202,7 @@ impl<'t, 'c> Trainer<'t, 'c> {
         let new = self.arena.add_token(length)?;
         self.pairs.remove(slot);
         self.replace(slot, left_length, length, new)?;
-        if let Some((order, keys)) = &mut self.order {
-            keys.push(order.key(self.pairs.position(slot, 0), length));
-        }
+        self.add_token(left, right, Some((self.pairs.position(slot, 0), length)));
 
         for x in &self.left.list {
             self.pairs.subtract(x.token, left, x.removed, self.threshold);
@@ -150,6 +214,12 @@ impl<'t, 'c> Trainer<'t, 'c> {
 
         let longest = self.max_token_length.saturating_sub(u64::from(length));
         let kept = |n: &Neighbour| n.added >= self.threshold && u64::from(self.arena.length(n.token)) <= longest;
+        if let Some(shapes) = &self.shapes {
+            // What may not be merged need not be known.
+            let shut = |n: &Neighbour, before| kept(n) && !shapes.allow_beside(n.token, new, before);
+            self.left.list.iter_mut().for_each(|n| n.added = if shut(n, true) { 0 } else { n.added });
+            self.right.list.iter_mut().for_each(|n| n.added = if shut(n, false) { 0 } else { n.added });
+        }
         let (mut lists, mut positions) = (0, 0);
         for neighbour in self.left.list.iter().chain(&self.right.list).filter(|n| kept(n)) {
             lists += 1;
@@ -240,39 +310,4 @@ impl<'t, 'c> Trainer<'t, 'c> {
         }
         Ok(())
     }
-}
-
-/// What decides between pairs of equal count.
-fn tie_key(
-    ties: Ties,
-    arena: &Arena,
-    order: Option<&(TokenOrder, Vec<TokenKey>)>,
-    pairs: &mut Pairs,
-    slot: u32,
-) -> Key {
-    let (left, right) = (pairs.get(slot).left, pairs.get(slot).right);
-    match (ties, order) {
-        (Ties::FirstSeen, _) => (u64::from(pairs.first_position(slot, arena)), 0),
-        (Ties::SmallestTokens, Some((_, keys))) => (keys[left as usize], keys[right as usize]),
-        _ => (u64::from(left), u64::from(right)),
-    }
-}
-
-/// The keys of the base symbols: the suffixes that begin with a smaller symbol, or with a boundary, come before.
-fn base_keys(arena: &Arena, ticker: &mut Ticker<'_>) -> Result<Vec<TokenKey>> {
-    let mut occurrences = vec![0u64; arena.tokens()];
-    let mut first = 0;
-    for &cell in arena.cells() {
-        match occurrences.get_mut(cell as usize) {
-            Some(count) => *count += 1,
-            None => first += 1,
-        }
-        ticker.work(1)?;
-    }
-    let key = |count| {
-        let key = first << 32 | 1;
-        first += count;
-        key
-    };
-    Ok(occurrences.into_iter().map(key).collect())
 }
