@@ -1,4 +1,4 @@
-//! Piece counts and training as Python sees them.
+//! Piece counts as Python sees them.
 
 use crate::errors::exception;
 use crate::ids::{flat, numbers};
@@ -9,12 +9,10 @@ use digram::Error;
 use digram::count::{self, Counts, CountsReader, Limit, ReadError};
 use digram::specials::SpecialMatcher;
 use digram::split::Splitter;
-use digram::train::{Alphabet, Progress, Ties, TrainOptions};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList};
 use std::fs::File;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard};
@@ -232,58 +230,4 @@ impl PieceReader {
         let some = some.map_err(|error| exception(py, error, None))?;
         Ok((!some.1.is_empty()).then(|| flat_parts(py, &some)))
     }
-}
-
-/// Learns merges: (alphabet or None for bytes, flat u32 pairs, flat u64 counts, whether no pair was left).
-///
-/// `progress(merges, planned, count)` is called every so often.
-#[pyfunction]
-#[pyo3(signature = (counts, *, characters, vocab_size, reserved, min_count, ties, max_token_length, progress))]
-#[allow(clippy::too_many_arguments, clippy::type_complexity)] // keyword arguments; a tuple that one caller unpacks
-pub fn train<'py>(
-    py: Python<'py>,
-    counts: &Bound<'py, PieceCounts>,
-    characters: bool,
-    vocab_size: Option<u64>,
-    reserved: u64,
-    min_count: u64,
-    ties: &str,
-    max_token_length: Option<u64>,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<(Option<String>, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>, bool)> {
-    let ties = match ties {
-        "smallest-ids" => Ties::SmallestIds,
-        "smallest-tokens" => Ties::SmallestTokens,
-        "first-seen" => Ties::FirstSeen,
-        other => return Err(PyValueError::new_err(format!("unknown tie rule {other:?}"))),
-    };
-    let alphabet = if characters { Alphabet::Characters } else { Alphabet::Bytes };
-    let options = TrainOptions { alphabet, vocab_size, reserved, min_count, ties, max_token_length };
-    let counts = counts.get();
-    let (latest, told) = (Mutex::new(None::<Progress>), &progress);
-    let result = interruptible(
-        py,
-        |py| {
-            // Taken out first: the callback may take its time, or use these counts, and training must not wait for it.
-            let now = latest.lock().expect("nobody fails while holding it").take();
-            match (told, now) {
-                (Some(told), Some(now)) => told.call1(py, (now.merges, now.planned, now.best_count)).map(drop),
-                _ => Ok(()),
-            }
-        },
-        |stop| {
-            let stopped = || stop.load(Ordering::Relaxed);
-            let train = |counts: &count::PieceCounts| {
-                digram::train::train(counts, &options, &mut |now| {
-                    *latest.lock().expect("nobody fails while holding it") = Some(now);
-                    if stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                })
-            };
-            train(&*counts.all(&stopped)?.load(&stopped)?)
-        },
-    )?;
-    let trained = result.map_err(|error| exception(py, error, None))?;
-    let pairs: Vec<u32> = trained.merges.iter().flat_map(|m| [m.0, m.1]).collect();
-    let characters = characters.then(|| trained.characters.iter().collect());
-    Ok((characters, flat(py, &pairs), flat(py, &trained.merge_counts), trained.exhausted))
 }

@@ -17,6 +17,7 @@ mod specials;
 mod steps;
 mod stream;
 mod text;
+mod training;
 mod work;
 
 use pyo3::prelude::*;
@@ -27,7 +28,7 @@ mod _native {
     #[pymodule_export]
     use crate::build::{from_list, from_merges, from_pairs, from_ranks};
     #[pymodule_export]
-    use crate::counts::{PieceCounts, PieceReader, train};
+    use crate::counts::{PieceCounts, PieceReader};
     #[pymodule_export]
     use crate::cutting::{chunks, fits, truncate};
     #[pymodule_export]
@@ -36,4 +37,6 @@ mod _native {
     use crate::specials::{Allowed, Markers};
     #[pymodule_export]
     use crate::stream::{StreamDecoder, StreamEncoder};
+    #[pymodule_export]
+    use crate::training::train;
 }

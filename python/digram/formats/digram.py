@@ -33,7 +33,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from digram import patterns
 from digram.definition import FLAGS, NO_ID, AddedToken, Definition
@@ -49,18 +49,26 @@ _VERSION = 1
 
 def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
     """Writes the file under a temporary name and renames it when it is whole: an old file stays until then."""
-    body = _body(tokenizer._definition)
-    listed = [key for key in ("tokens", "merges") if key in body]
     with written_whole(path) as file:
-        file.write("{\n")
-        head = {"format": "digram", "version": _VERSION, "checksum": _checksum(body), **body}
-        for key, value in head.items():
-            if key not in listed:
-                file.write(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n")
-        for key in listed:
-            file.write(f' "{key}": [')
-            file.write(",\n".join(chain([""], (json.dumps(item, ensure_ascii=False) for item in body[key])))[1:])
-            file.write("\n ],\n" if key != listed[-1] else "\n ]\n}\n")
+        write(tokenizer._definition, file)
+
+
+def write(definition: Definition, file: TextIO) -> None:
+    """Writes what a tokenizer is into an open file."""
+    body = _body(definition)
+    listed = [key for key in ("tokens", "merges") if key in body]
+    file.write("{\n")
+    head = {"format": "digram", "version": _VERSION, "checksum": _checksum(body), **body}
+    for key, value in head.items():
+        if key not in listed:
+            file.write(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n")
+    for key in listed:
+        file.write(f' "{key}": [')
+        # Lists of numbers are written alike in both languages, and a vocabulary has some hundred thousand of them.
+        numbers = key == "merges"
+        items = map(str, body[key]) if numbers else (json.dumps(item, ensure_ascii=False) for item in body[key])
+        file.write(",\n".join(chain([""], items))[1:])
+        file.write("\n ],\n" if key != listed[-1] else "\n ]\n}\n")
 
 
 def load(path: str | os.PathLike[str]) -> Tokenizer:

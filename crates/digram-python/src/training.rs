@@ -1,0 +1,195 @@
+//! Training as Python sees it.
+
+use crate::counts::PieceCounts;
+use crate::errors::exception;
+use crate::ids::flat;
+use crate::run::{interruptible, watched};
+use digram::train::{Alphabet, Learned, PairRules, Progress, Ties, TrainOptions, Watch, train_watched};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes};
+use std::mem::take;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Alphabet or None for bytes, flat u32 pairs, flat u64 counts, whether no pair was left.
+type Outcome<'py> = (Option<String>, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>, bool);
+
+/// Learns merges: (alphabet or None for bytes, flat u32 pairs, flat u64 counts, whether no pair was left).
+///
+/// `merges` are flat u32 pairs to begin with, `seeds` tokens to make after them. `told(merges, planned, count, pairs,
+/// counts, alphabet)` is called every so often; where `follow` is set, pairs and counts are flat buffers of the merges since
+/// the last call, and the alphabet is what is known of it, else they are empty. `allow(left, right, joined)` is asked before
+/// each merge that is learnt, in this thread.
+#[pyfunction]
+#[pyo3(signature = (
+    counts, *, characters, vocab_size, reserved, min_count, ties, max_token_length=None, max_characters=None,
+    whole_characters=false, split_digits=false, attach_marks=false, initial="", limit=None, merges=None,
+    seeds=Vec::new(), told=None, follow=false, allow=None
+))]
+#[allow(clippy::too_many_arguments)] // keyword arguments
+pub fn train<'py>(
+    py: Python<'py>,
+    counts: &Bound<'py, PieceCounts>,
+    characters: bool,
+    vocab_size: Option<u64>,
+    reserved: u64,
+    min_count: u64,
+    ties: &str,
+    max_token_length: Option<u64>,
+    max_characters: Option<u64>,
+    whole_characters: bool,
+    split_digits: bool,
+    attach_marks: bool,
+    initial: &str,
+    limit: Option<u64>,
+    merges: Option<PyBuffer<u32>>,
+    seeds: Vec<Bound<'py, PyBytes>>,
+    told: Option<Py<PyAny>>,
+    follow: bool,
+    allow: Option<Py<PyAny>>,
+) -> PyResult<Outcome<'py>> {
+    let merges = merges.map_or_else(|| Ok(Vec::new()), |buffer| buffer.to_vec(py))?;
+    let options = TrainOptions {
+        alphabet: if characters { Alphabet::Characters } else { Alphabet::Bytes },
+        vocab_size,
+        reserved,
+        min_count,
+        ties: tie_rule(ties)?,
+        max_token_length,
+        rules: PairRules { max_characters, whole_characters, split_digits, attach_marks },
+        ask: allow.is_some(),
+        initial: initial.chars().collect(),
+        limit,
+        merges: merges.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+        seeds: seeds.iter().map(|seed| seed.as_bytes().to_vec()).collect(),
+    };
+    let counts = counts.get();
+    let result = match allow {
+        None => {
+            let news = Mutex::new(News::default());
+            interruptible(
+                py,
+                // Taken out first: the callback may take its time, and training must not wait for it.
+                |py| take(&mut *news.lock().expect("nobody fails while holding it")).tell(py, told.as_ref()),
+                |stop| {
+                    let mut worker = Worker { news: &news, stop, follow, sent: 0 };
+                    let stopped = || stop.load(Ordering::Relaxed);
+                    train_watched(counts.all(&stopped)?.load(&stopped)?, &options, &mut worker)
+                },
+            )?
+        }
+        Some(allow) => {
+            let mut caller = Caller { allow, told, follow, sent: 0, raised: None };
+            let read = watched(py, |stop| counts.all(stop)?.load(stop))?;
+            let read = read.map_err(|error| exception(py, error, None))?;
+            let result = py.detach(|| train_watched(read, &options, &mut caller));
+            caller.raised.map_or(Ok(()), Err)?;
+            result
+        }
+    };
+    let trained = result.map_err(|error| exception(py, error, None))?;
+    let pairs: Vec<u32> = trained.merges.iter().flat_map(|m| [m.0, m.1]).collect();
+    let characters = characters.then(|| trained.characters.iter().collect());
+    Ok((characters, flat(py, &pairs), flat(py, &trained.merge_counts), trained.exhausted))
+}
+
+fn tie_rule(name: &str) -> PyResult<Ties> {
+    Ok(match name {
+        "smallest-ids" => Ties::SmallestIds,
+        "smallest-tokens" => Ties::SmallestTokens,
+        "first-seen" => Ties::FirstSeen,
+        "largest-tokens" => Ties::LargestTokens,
+        "shortest-token" => Ties::ShortestToken,
+        "smallest-characters" => Ties::SmallestCharacters,
+        other => return Err(PyValueError::new_err(format!("unknown tie rule {other:?}"))),
+    })
+}
+
+/// What the caller has not been told yet.
+#[derive(Default)]
+struct News {
+    progress: Option<Progress>,
+    learned: Learned,
+}
+
+impl News {
+    /// Adds what was learnt since the first `sent` merges.
+    fn add(&mut self, progress: Progress, learned: &Learned, follow: bool, sent: &mut usize) {
+        self.progress = Some(progress);
+        if follow {
+            self.learned.merges.extend_from_slice(&learned.merges[*sent..]);
+            self.learned.characters.clone_from(&learned.characters);
+            self.learned.counts.extend_from_slice(&learned.counts[*sent..]);
+            *sent = learned.merges.len();
+        }
+    }
+
+    fn tell(self, py: Python<'_>, told: Option<&Py<PyAny>>) -> PyResult<()> {
+        let (Some(told), Some(now)) = (told, self.progress) else {
+            return Ok(());
+        };
+        let pairs: Vec<u32> = self.learned.merges.iter().flat_map(|m| [m.0, m.1]).collect();
+        let (pairs, counts) = (flat(py, &pairs), flat(py, &self.learned.counts));
+        let alphabet: String = self.learned.characters.iter().collect();
+        told.call1(py, (now.merges, now.planned, now.best_count, pairs, counts, alphabet)).map(drop)
+    }
+}
+
+/// Trains in a thread of its own, and leaves news for the one that called.
+struct Worker<'a> {
+    news: &'a Mutex<News>,
+    stop: &'a AtomicBool,
+    follow: bool,
+    sent: usize,
+}
+
+impl Watch for Worker<'_> {
+    fn tick(&mut self, progress: Progress, learned: &Learned) -> ControlFlow<()> {
+        let mut news = self.news.lock().expect("nobody fails while holding it");
+        news.add(progress, learned, self.follow, &mut self.sent);
+        if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Trains in the thread that called, which is asked again and again.
+struct Caller {
+    allow: Py<PyAny>,
+    told: Option<Py<PyAny>>,
+    follow: bool,
+    sent: usize,
+    raised: Option<PyErr>,
+}
+
+impl Caller {
+    fn or_stop<T>(&mut self, result: PyResult<T>) -> ControlFlow<(), T> {
+        match result {
+            Ok(value) => ControlFlow::Continue(value),
+            Err(error) => {
+                self.raised = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+impl Watch for Caller {
+    fn tick(&mut self, progress: Progress, learned: &Learned) -> ControlFlow<()> {
+        let mut news = News::default();
+        news.add(progress, learned, self.follow, &mut self.sent);
+        let told = self.told.as_ref();
+        let result = Python::attach(|py| py.check_signals().and_then(|()| news.tell(py, told)));
+        self.or_stop(result)
+    }
+
+    fn allows(&mut self, left: &[u8], right: &[u8]) -> ControlFlow<(), bool> {
+        let result = Python::attach(|py| {
+            let joined = [left, right].concat();
+            let strings = (PyBytes::new(py, left), PyBytes::new(py, right), PyBytes::new(py, &joined));
+            self.allow.call1(py, strings)?.is_truthy(py)
+        });
+        self.or_stop(result)
+    }
+}
