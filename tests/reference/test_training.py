@@ -21,10 +21,11 @@ from digram.reference import (
     train_merges,
     train_naive,
 )
-from digram.reference.rules import Ties
+from digram.reference.options import Ties
+from support.cases import random_ruled_corpus
 
 Trainer = Callable[..., Vocabulary]
-TIES: list[Ties] = ["smallest-ids", "smallest-tokens", "first-seen"]
+TIES: list[Ties] = ["smallest-ids", "smallest-tokens", "largest-tokens", "first-seen", "tokenizers", "sentencepiece"]
 TRAINERS = pytest.mark.parametrize("trainer", [train_naive, train_merges])
 
 
@@ -75,6 +76,38 @@ def test_incremental_equals_naive_on_random_corpora(alphabet: str, ties: Ties) -
         assert non_canonical(fast.merges) == []
         merges += len(fast.merges)
     assert merges > 2500
+
+
+@pytest.mark.filterwarnings("ignore:the corpus is empty")
+@pytest.mark.parametrize("ties", TIES)
+def test_incremental_equals_naive_with_rules(ties: Ties) -> None:
+    merges = 0
+    for seed in range(150):
+        corpus = random_ruled_corpus(random.Random(seed))
+        asked: list[list[tuple[bytes, bytes]]] = []
+
+        def noting(allow: Callable[..., bool], calls: list[tuple[bytes, bytes]]) -> Callable[..., bool]:
+            def called(left: bytes, right: bytes, joined: bytes) -> bool:
+                calls.append((left, right))
+                return allow(left, right, joined)
+
+            return called
+
+        found = []
+        for trainer in (train_naive, train_merges):
+            options: dict[str, Any] = dict(corpus.options)
+            asked.append([])
+            if "allow" in options:
+                options["allow"] = noting(options["allow"], asked[-1])
+            found.append(learned(trainer(corpus.documents, ties=ties, **options)))
+        assert found[0] == found[1], (seed, corpus)
+        assert asked[0] == asked[1], (seed, corpus)
+        whole = train_merges(corpus.documents, ties=ties, **corpus.options)
+        part = dict(list(whole.merges.items())[: len(whole.merges) // 2])
+        again = train_merges(corpus.documents, ties=ties, resume=part, **corpus.options)
+        assert learned(again) == learned(whole), (seed, corpus)
+        merges += len(whole.merges)
+    assert merges > 1000
 
 
 @settings(max_examples=150, deadline=None)

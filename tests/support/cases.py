@@ -80,6 +80,40 @@ def random_corpus(rng: Random, length: int = 40) -> Corpus:
     return Corpus(documents, options, rng.choice(SPLITS))
 
 
+# Digits of two lengths, combining marks, and letters that share their first or last bytes.
+_RULED = "ab1٣\u0307\u0301éè中𝟗"
+
+
+def random_ruled_corpus(rng: Random) -> Corpus:
+    """As `random_corpus`, with rules about characters, seed tokens, alphabets of choice and a function that decides."""
+    symbols = "".join(rng.sample(_RULED, rng.randint(2, 5)))
+    documents = [random_text(rng, symbols, 30) for _ in range(rng.randint(1, 4))]
+    alphabet = rng.choice(("bytes", "characters"))
+    options: dict[str, Any] = {"alphabet": alphabet, "min_count": rng.choice((1, 1, 2))}
+    options |= {name: rng.random() < 0.3 for name in ("split_digits", "whole_characters", "attach_marks")}
+    if rng.random() < 0.3:
+        options["max_token_characters"] = rng.randint(1, 4)
+    if rng.random() < 0.2:
+        options["max_token_length"] = rng.randint(1, 6)
+    if rng.random() < 0.4:
+        options["seed_tokens"] = [random_text(rng, symbols, 5) or "a" for _ in range(rng.randint(1, 3))]
+    if alphabet == "characters" and rng.random() < 0.5:
+        options["initial_alphabet"] = "".join(rng.sample(_RULED, 2))
+        if "seed_tokens" not in options and rng.random() < 0.5:
+            options["limit_alphabet"] = rng.randint(2, 5)
+    if rng.random() < 0.4:
+        options["allow"] = rng.choice((_no_third, _no_pair_of_equals))
+    return Corpus(documents, options, rng.choice((None, None, "a+|[^a]+")))
+
+
+def _no_third(left: bytes, right: bytes, joined: bytes) -> bool:
+    return len(joined) % 3 != 0
+
+
+def _no_pair_of_equals(left: bytes, right: bytes, joined: bytes) -> bool:
+    return left != right
+
+
 def random_token_list(rng: Random) -> list[str]:
     """An ordered token list with everything that a map from string to id gets wrong: repeats, entries that no two
     earlier ones spell, entries before their parts, an alphabet with repeats."""

@@ -8,8 +8,8 @@ Standard library only. Nothing here needs the engine, and the engine is tested a
 4. `token_list`: a vocabulary that is a list of strings, without any merges. Read `tokenize_brute` now, `tokenize`
    after step 8: it has the same idea as `encode_heap`.
 5. `split`: GPT-2's pattern by hand.
-6. `rules`, `naive`: training as defined, with every option. It returns a `Vocabulary`, which is step 9: for now look
-   at its `merges`.
+6. `options`, `rules`, `naive`: training as defined, with every option. It returns a `Vocabulary`, which is step 9: for
+   now look at its `merges`.
 7. `trainer`: the same in O(n log n).
 8. `encoder`: encoding as defined, and the same in O(n log n).
 9. `vocabulary`: a trained vocabulary at work, special tokens and unknown characters included.

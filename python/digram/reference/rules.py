@@ -1,13 +1,15 @@
 """What all trainers of this package do before the first round and after the last: check, prepare, warn."""
 
+import re
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Set
-from typing import Literal
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from typing import Any, Literal, get_args
 
+from .options import SAME_RULE, Ties, alphabet_of, byte_places, may_be_token, merges_to_begin_with
+from .pairs import Pair
 from .text import Text, pieces, well_formed
 
 Alphabet = Literal["bytes", "characters"]
-Ties = Literal["smallest-ids", "smallest-tokens", "first-seen"]
 
 
 def check_vocab_size(vocab_size: int, *, alphabet: int, specials: int) -> None:
@@ -53,6 +55,13 @@ class Job:
         max_token_length: int | None,
         special_tokens: Collection[str] = (),
         unknown: str = "error",
+        *,
+        allow: Callable[[bytes, bytes, bytes], object] | None = None,
+        initial_alphabet: str = "",
+        limit_alphabet: int | None = None,
+        seed_tokens: Collection[Text] = (),
+        resume: Mapping[Pair, int] | None = None,
+        **rules: Any,
     ) -> None:
         if vocab_size is None and min_count is None:
             raise ValueError("training would never stop: give vocab_size, min_count or both")
@@ -62,10 +71,11 @@ class Job:
             raise ValueError(f"max_token_length={max_token_length} must be at least 1, or None for no limit")
         for name, value, choices in [
             ("alphabet", alphabet, ("bytes", "characters")),
-            ("ties", ties, ("smallest-ids", "smallest-tokens", "first-seen")),
+            ("ties", ties, get_args(Ties)),
         ]:
             if value not in choices:
                 raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(choices)}")
+        ties = SAME_RULE.get(ties, ties)
         if ties == "first-seen" and isinstance(corpus, Set):
             raise ValueError("ties='first-seen' needs pieces in order, and a set has none; give a list or a mapping")
         if isinstance(special_tokens, str):
@@ -77,23 +87,53 @@ class Job:
             raise ValueError(f"unknown={unknown!r} is not a special token; name one, or choose 'error' or 'bytes'")
         counts = _counted(corpus)
         self.pieces = list(counts)
-        self.weights = list(counts.values())
         if alphabet == "bytes":
+            if initial_alphabet or limit_alphabet is not None:
+                raise ValueError("a byte alphabet holds all bytes: initial and limited alphabets are for characters")
             self.base = [bytes([byte]) for byte in range(256)]
-            self.sequences = [list(piece) for piece in self.pieces]
+            stretches = [(piece, list(piece), n, piece) for piece, n in counts.items()]
         else:
-            texts = [piece.decode() for piece in self.pieces]
-            characters = sorted(set().union(*texts))
-            number = {character: id for id, character in enumerate(characters)}
+            frequencies: dict[str, int] = {}
+            for piece, n in counts.items():
+                for character in piece.decode():
+                    frequencies[character] = frequencies.get(character, 0) + n
+            seeds = [seed if isinstance(seed, str) else seed.decode() for seed in seed_tokens]
+            characters = alphabet_of(frequencies, "".join([initial_alphabet, *seeds]), limit_alphabet)
             self.base = [character.encode() for character in characters]
             if unknown == "bytes":  # these never occur in the training text, so no merge has one
                 self.base += [bytes([byte]) for byte in range(256)]
-            self.sequences = [[number[character] for character in text] for text in texts]
+            number = {character: id for id, character in enumerate(characters)}
+            outside = re.compile("[^" + re.escape("".join(characters)) + "]" if characters else ".", re.DOTALL)
+            # Nothing is merged across a character that the alphabet lacks.
+            stretches = [
+                (stretch.encode(), [number[character] for character in stretch], n, piece)
+                for piece, n in counts.items()
+                for stretch in outside.split(piece.decode())
+            ]
+        self.sequences = [ids for _, ids, _, _ in stretches]
+        self.weights = [n for _, _, n, _ in stretches]
+        # The piece that a sequence is, or None if it is a part of one.
+        self.origins = [piece if stretch == piece else None for stretch, _, _, piece in stretches]
+        first = len(self.base)
+        as_bytes = [well_formed(seed).encode() if isinstance(seed, str) else seed for seed in seed_tokens]
+        as_ids = [list(seed) if alphabet == "bytes" else [number[c] for c in seed.decode()] for seed in as_bytes]
+        self.first_merges = merges_to_begin_with(resume, as_ids, first)
         if vocab_size is not None:
-            check_vocab_size(vocab_size, alphabet=len(self.base), specials=len(self.special_tokens))
+            begun = len(self.base) + len(self.first_merges)
+            check_vocab_size(vocab_size, alphabet=begun, specials=len(self.special_tokens))
         self.alphabet, self.unknown, self.vocab_size, self.ties = alphabet, unknown, vocab_size, ties
         self.min_count = 1 if min_count is None else min_count
         self.max_token_length = float("inf") if max_token_length is None else max_token_length
+        self.allow, self.rules = allow, {name: value for name, value in rules.items() if value not in (None, False)}
+        self.places = byte_places() if alphabet == "bytes" else list(range(first))
+
+    def keeps(self, token: bytes) -> bool:
+        """Whether the rules about characters let these bytes be a token."""
+        return not self.rules or may_be_token(token, **self.rules)
+
+    def allows(self, left: bytes, right: bytes) -> bool:
+        """Asks the caller about a pair that is the next one."""
+        return self.allow is None or bool(self.allow(left, right, left + right))
 
     @property
     def most_merges(self) -> float:

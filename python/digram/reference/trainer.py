@@ -15,16 +15,18 @@ import heapq
 from array import array
 from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
+from typing import Any, Unpack
 
+from .options import More, Ties
 from .pairs import Pair
-from .rules import Alphabet, Job, Ties
+from .rules import Alphabet, Job
 from .text import Text
 from .vocabulary import Vocabulary
 
 _EDGE, _SWALLOWED = -1, -2  # in `ids`: between two pieces; where no token starts any more
 
 # What the heap sorts by, smallest first: minus the count, then the rule for ties, then the pair itself.
-_Entry = tuple[int, tuple[int, int] | tuple[bytes, bytes] | int, Pair]
+_Entry = tuple[int, Any, Pair]
 
 
 def train_merges(
@@ -37,6 +39,7 @@ def train_merges(
     max_token_length: int | None = None,
     special_tokens: Collection[str] = (),
     unknown: str = "error",
+    **more: Unpack[More],
 ) -> Vocabulary:
     """The same vocabulary as `naive.train_naive` with the same arguments, in O(n log n).
 
@@ -45,13 +48,15 @@ def train_merges(
 
     At its peak it takes 50 to 250 bytes of memory for each symbol of the distinct pieces: 50 with few distinct pairs (a
     run of one letter), some 85 for a long text in one piece, 150 for words, 250 with many distinct pairs (random bytes,
-    merged to the end). "smallest-tokens" takes more: to compare tokens it keeps each as a string, in all the sum of
-    their lengths. With a `vocab_size` or a split that is little; without, on one long piece that repeats itself, it may
-    grow with the square of the text.
+    merged to the end). "smallest-tokens", "largest-tokens", "sentencepiece" and rules about characters take more: to
+    look at tokens they keep each as a string, in all the sum of their lengths. With a `vocab_size` or a split that is
+    little; without, on one long piece that repeats itself, it may grow with the square of the text.
     """
-    job = Job(pieces, alphabet, vocab_size, min_count, ties, max_token_length, special_tokens, unknown)
+    job = Job(pieces, alphabet, vocab_size, min_count, ties, max_token_length, special_tokens, unknown, **more)
     state = _Pieces(job)
-    merges: dict[Pair, int] = {}
+    merges = dict(job.first_merges)
+    for pair, new_id in merges.items():
+        state.merge(pair, new_id)
     while len(merges) < job.most_merges:
         best = state.pop_best()
         if best is None:
@@ -82,9 +87,12 @@ class _Pieces:
     """
 
     def __init__(self, job: Job) -> None:
+        self.job = job
         self.min_count, self.ties, self.max_token_length = job.min_count, job.ties, job.max_token_length
         self.lengths = [1] * len(job.base)
-        self.tokens = list(job.base) if job.ties == "smallest-tokens" else []
+        by_string = job.ties in ("smallest-tokens", "largest-tokens", "sentencepiece")
+        self.tokens = list(job.base) if by_string or job.rules or job.allow else []
+        self.refused: set[Pair] = set()
         self.ids = [_EDGE]
         self.weights = [0]
         for ids, weight in zip(job.sequences, job.weights, strict=True):
@@ -115,7 +123,8 @@ class _Pieces:
         if self.tokens:
             self.tokens.append(self.tokens[left] + self.tokens[right])
         born: dict[Pair, array[int]] = {}
-        for place in self.places.pop(pair):
+        # A merge to begin with may join what the text does not hold.
+        for place in self.places.pop(pair, ()):
             middle = place + left_length
             if ids[place] != left or ids[middle] != right:
                 continue  # merged with another neighbour since, or in this pass: the overlaps of "aaa"
@@ -134,7 +143,7 @@ class _Pieces:
                 new_pair = new_id, ids[after]
                 counts[new_pair] = counts.get(new_pair, 0) + weight
                 born.setdefault(new_pair, array("q")).append(place)
-        del counts[pair]
+        counts.pop(pair, None)
         self.gone.pop(pair, None)
         for new_pair, places in born.items():
             self.places[new_pair] = places
@@ -146,31 +155,49 @@ class _Pieces:
         while self.heap:
             entry = heapq.heappop(self.heap)
             pair = entry[-1]
-            if not self._may_be_chosen(pair):
+            # Of pairs that are gone for a merge to begin with, nothing is left.
+            if pair not in self.counts or not self._may_be_chosen(pair):
                 continue
             now = self._entry(pair)
-            if now == entry:
+            if now != entry:
+                heapq.heappush(self.heap, now)
+            elif self.job.allow is None or self.job.allows(self.tokens[pair[0]], self.tokens[pair[1]]):
                 return pair
-            heapq.heappush(self.heap, now)
+            else:
+                self.refused.add(pair)
         return None
 
     def _may_be_chosen(self, pair: Pair) -> bool:
         return self.counts[pair] >= self.min_count and self._fits(pair)
 
     def _fits(self, pair: Pair) -> bool:
-        return self.lengths[pair[0]] + self.lengths[pair[1]] <= self.max_token_length
+        left, right = pair
+        if self.lengths[left] + self.lengths[right] > self.max_token_length or pair in self.refused:
+            return False
+        return not self.job.rules or self.job.keeps(self.tokens[left] + self.tokens[right])
 
     def has_pairs(self) -> bool:
         """Whether any pair is left that is not too long, rare ones included."""
         return any(count > 0 and self._fits(pair) for pair, count in self.counts.items())
 
     def _entry(self, pair: Pair) -> _Entry:
+        return -self.counts[pair], self._key(pair), pair
+
+    def _key(self, pair: Pair) -> Any:
+        left, right = pair
         if self.ties == "smallest-ids":
-            return -self.counts[pair], pair, pair
+            return pair
+        if self.ties == "first-seen":
+            return self._first_place(pair)
+        if self.ties == "tokenizers":
+            places = self.job.places
+            return [places[id] if id < len(places) else 512 + id for id in pair]
+        # UTF-8 sorts as its code points do, so bytes may stand in for strings of characters.
         if self.ties == "smallest-tokens":
-            # UTF-8 sorts as its code points do, so bytes may stand in for strings of characters.
-            return -self.counts[pair], (self.tokens[pair[0]], self.tokens[pair[1]]), pair
-        return -self.counts[pair], self._first_place(pair), pair
+            return self.tokens[left], self.tokens[right]
+        if self.ties == "largest-tokens":
+            return _Descending((self.tokens[left], self.tokens[right]))
+        return self.lengths[left] + self.lengths[right], self.tokens[left] + self.tokens[right]
 
     def _first_place(self, pair: Pair) -> int:
         """Where the pair stands first now. Places that are gone stay gone, so each is passed over once in all."""
@@ -193,3 +220,12 @@ class _Pieces:
                 found[-1].append(self.ids[place])
                 place += self.lengths[self.ids[place]]
         return found
+
+
+class _Descending(tuple[bytes, bytes]):
+    """Sorts the other way round."""
+
+    __slots__ = ()
+
+    def __lt__(self, other: tuple[bytes, ...]) -> bool:
+        return tuple.__gt__(self, other)

@@ -26,14 +26,16 @@ class Vocabulary:
     <digram.reference.Vocabulary: 5 ids, characters>
 
     `base` are the tokens of the alphabet; `merges` maps (left id, right id) to the new id in learned order;
-    `special_tokens` maps markers to ids; `sequences` has the ids that training ended with, for each distinct piece.
+    `special_tokens` maps markers to ids; `sequences` has the ids that training ended with, for each distinct piece
+    without unknown characters.
     """
 
     def __init__(self, job: Job, merges: dict[Pair, int], sequences: Sequence[list[int]]) -> None:
         self.alphabet, self.unknown, self.base, self.merges = job.alphabet, job.unknown, job.base, merges
         first = len(job.base) + len(merges)
         self.special_tokens = {marker: first + i for i, marker in enumerate(job.special_tokens)}
-        self.sequences = dict(zip(job.pieces, sequences, strict=True))
+        whole = zip(job.origins, sequences, strict=True)
+        self.sequences = {piece: ids for piece, ids in whole if piece is not None}
 
     def __repr__(self) -> str:
         n = len(self.base) + len(self.merges) + len(self.special_tokens)
