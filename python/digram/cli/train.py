@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from digram.cli import options
+from digram.cli import learning, options
 from digram.cli.messages import CommandError, counted, note, warnings_as_lines
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from digram.corpus import Errors
     from digram.training import Ties
 
@@ -22,10 +24,19 @@ __all__ = ["train"]
 @click.command(short_help="Text to vocabulary.")
 @options.files(required=True)
 @click.option(
-    "-o", "--output", required=True, metavar="TOK", help="Where the vocabulary goes; an old file is replaced."
+    "-o",
+    "--output",
+    required=True,
+    metavar="TOK",
+    help="Where the vocabulary goes; an old file is replaced. With several sizes, {} in the name stands for the size.",
 )
 @click.option(
-    "--vocab-size", type=options.AtLeast(0), metavar="N", help="Stop at N ids: alphabet, merges and special tokens."
+    "--vocab-size",
+    "sizes",
+    type=options.AtLeast(0),
+    multiple=True,
+    metavar="N",
+    help="Stop at N ids: alphabet, merges and special tokens. Repeatable: one training, a vocabulary for each.",
 )
 @click.option(
     "--min-count", type=options.AtLeast(1), metavar="N", help="Stop when the best pair occurs less than N times."
@@ -54,13 +65,27 @@ __all__ = ["train"]
 )
 @click.option(
     "--ties",
-    type=click.Choice(["smallest-ids", "smallest-tokens", "first-seen"]),
+    type=click.Choice(
+        [
+            "smallest-ids",
+            "smallest-tokens",
+            "largest-tokens",
+            "first-seen",
+            "tokenizers",
+            "rustbpe",
+            "minbpe",
+            "sentencepiece",
+        ]
+    ),
     default="smallest-ids",
-    help="Which of several pairs with the highest count is merged.  [default: smallest-ids]",
+    metavar="RULE",
+    help="Which of several pairs with the highest count is merged: smallest-ids, smallest-tokens, largest-tokens, "
+    "first-seen, or as a library does: tokenizers, rustbpe, minbpe, sentencepiece.  [default: smallest-ids]",
 )
-@click.option(
-    "--max-token-length", type=options.AtLeast(1), metavar="N", help="No token of more than N bytes (or characters)."
-)
+@learning.rules
+@learning.beginning
+@learning.weights
+@learning.following
 @options.reading
 @options.threads
 @options.as_json
@@ -68,18 +93,20 @@ __all__ = ["train"]
 def train(
     files: tuple[str, ...],
     output: str,
-    vocab_size: int | None,
+    sizes: tuple[int, ...],
     min_count: int | None,
     split: str,
     special: tuple[str, ...],
     alphabet: Literal["bytes", "characters"],
     unknown: str,
     ties: Ties,
-    max_token_length: int | None,
+    weights: tuple[Fraction, ...],
+    resume: str | None,
     errors: Errors,
     threads: int | None,
     as_json: bool,
     quiet: bool,
+    **more: Any,
 ) -> None:
     """Learn a vocabulary from FILES and write it to TOK.
 
@@ -94,54 +121,88 @@ def train(
     \b
     Every character pair that occurs at least twice, across word boundaries:
       digram train notes.txt -o notes.digram.json --min-count 2 --alphabet characters --split none
+
+    \b
+    Two sizes from one training, which can be interrupted and goes on with --resume half.digram.json:
+      digram train books/ -o 'tok-{}.digram.json' --vocab-size 8000 --vocab-size 32000 --checkpoint half.digram.json
     """
-    if vocab_size is None and min_count is None:
+    if not sizes and min_count is None:
         raise click.UsageError("Training needs --vocab-size or --min-count, or it would not know when to stop.")
-    if unknown != "error" and alphabet == "bytes":
-        raise click.UsageError("--unknown is for --alphabet characters: no byte is ever unknown.")
+    if alphabet == "bytes" and resume is None:
+        for name, given in (("unknown", unknown != "error"), *((n, more[n]) for n in _OF_CHARACTERS)):
+            if given:
+                raise click.UsageError(f"--{name.replace('_', '-')} is for --alphabet characters: all bytes are known.")
+    if weights and len(weights) != len(files):
+        raise click.UsageError(f"{len(files)} FILES and {len(weights)} --weight: give one weight for each of FILES.")
+    outputs = _outputs(output, sizes)
     pattern = options.split_of(split)
-    corpus = options.corpus_of(files, errors)
-    _check_output(output, corpus.files)
+    corpora = [options.corpus_of((file,), errors) for file in files] if weights else [options.corpus_of(files, errors)]
+    read = tuple(file for corpus in corpora for file in corpus.files)
+    for path in outputs:
+        _check_output(path, read)
 
     from digram.progress import TrainingBar
     from digram.training import train as learn
 
     start = time.perf_counter()
-    with warnings_as_lines(), TrainingBar(corpus.bytes, shown=not quiet) as bar:
-        tokenizer = learn(
-            corpus,
-            vocab_size,
+    sums = [corpus.bytes for corpus in corpora]
+    total = None if None in sums else sum(size for size in sums if size is not None)
+    with warnings_as_lines(), TrainingBar(total, shown=not quiet) as bar:
+        tokenizers = learn(
+            corpora if weights else corpora[0],
+            sizes or None,
             min_count=min_count,
             special_tokens=special,
             alphabet=alphabet,
             ties=ties,
-            max_token_length=max_token_length,
             split=pattern,
             unknown=unknown,
+            weights=weights or None,
+            resume=resume,
             threads=threads,
             progress=bar,
+            **more,
         )
     seconds = time.perf_counter() - start
-    tokenizer.save(output)
+    trained = tokenizers if isinstance(tokenizers, list) else [tokenizers]
+    for path, tokenizer in zip(outputs, trained, strict=True):
+        tokenizer.save(path)
 
     documents, size = (bar.last.documents, bar.last.characters) if bar.last else (0, 0)
-    n_merges = len(tokenizer._definition.merges) // 2
+    told = [
+        {
+            "tokenizer": path,
+            "n_vocab": tokenizer.n_vocab,
+            "merges": len(tokenizer.merges),
+            "documents": documents,
+            "bytes": size,
+            "seconds": round(seconds, 3),
+        }
+        for path, tokenizer in zip(outputs, trained, strict=True)
+    ]
     if as_json:
-        options.print_json(
-            {
-                "tokenizer": output,
-                "n_vocab": tokenizer.n_vocab,
-                "merges": n_merges,
-                "documents": documents,
-                "bytes": size,
-                "seconds": round(seconds, 3),
-            }
+        options.print_json(told[0] if len(told) == 1 else {"tokenizers": told})
+    for path, tokenizer in zip(outputs, trained, strict=True):
+        read_from = f"{counted(documents, 'document')} of {counted(size, 'byte')}"
+        note(
+            f"{counted(tokenizer.n_vocab, 'id')}, {len(tokenizer.merges):,} of them merged, from {read_from} in "
+            f"{seconds:.1f} s: {path}",
+            quiet,
         )
-    note(
-        f"{counted(tokenizer.n_vocab, 'id')}, {n_merges:,} of them merged, from {counted(documents, 'document')} of "
-        f"{counted(size, 'byte')} in {seconds:.1f} s: {output}",
-        quiet,
-    )
+
+
+_OF_CHARACTERS = ("initial_alphabet", "limit_alphabet")
+
+
+def _outputs(output: str, sizes: tuple[int, ...]) -> list[str]:
+    """A file for each size."""
+    if len(sizes) < 2:
+        return [output]
+    if "{}" not in output:
+        raise click.UsageError("Several --vocab-size need {} in the name of -o, where the size goes.")
+    if len(set(sizes)) < len(sizes):
+        raise click.UsageError("A --vocab-size is given twice.")
+    return [output.replace("{}", str(size)) for size in sizes]
 
 
 def _check_output(output: str, files: tuple[str, ...]) -> None:
