@@ -1,11 +1,18 @@
 """Cases of public reports about training that have no place of their own in test_training.py."""
 
 import json
+import os
 import random
+import signal
+import subprocess
+import sys
+import threading
+import time
 
 import pytest
 
 import digram
+from digram.training import unused_tokens
 from support.cli import process
 from support.texts import SENTENCES, stdlib_text
 
@@ -61,18 +68,130 @@ def test_t11_lines_of_100_kilobytes_are_not_skipped(tmp_path):
 
 
 def test_t12_no_merge_below_the_count_that_was_asked_for():
-    """The list of tokens that a corpus does not use comes with the reports on vocabularies."""
     tok = digram.train("bababa", min_count=2, split=None)
     # ba three times, then (ba, ba) twice, overlaps counted; (ba, baba) once.
     assert list(tok.merges) == [(98, 97), (256, 256)]
     assert tok.encode("bababa") == [257, 256]
     for minimum in range(2, 30, 3):
-        told = []
-        tok = digram.train(SENTENCES.values(), min_count=minimum, progress=told.append)
-        assert told[-1].best_count >= minimum
+        log = []
+        tok = digram.train(SENTENCES.values(), min_count=minimum, log=log.append)
+        assert all(merge.count >= minimum for merge in log)
         # One token more, and the count is below.
-        digram.train(SENTENCES.values(), tok.n_vocab + 1, progress=told.append)
-        assert told[-1].best_count < minimum
+        digram.train(SENTENCES.values(), tok.n_vocab + 1, log=log.append)
+        assert log[-1].count < minimum
+
+
+def test_t12_tokens_of_the_way_may_be_unused_and_are_listed():
+    log = []
+    tok = digram.train("low low low", min_count=2, split=None, log=log.append)
+    # "lo" was there three times, and became a part of "low" each time.
+    assert [tok.vocab[id] for id in unused_tokens(tok, "low low low")] == [b"lo"]
+    assert log[0].count == 3
+    texts = [*SENTENCES.values()]
+    tok = digram.train(texts, 900)
+    used = {id for text in texts for id in tok.encode(text)}
+    assert unused_tokens(tok, texts) == sorted(set(range(256, 900)) - used) != []
+    assert unused_tokens(tok, []) == list(range(256, 900))
+
+
+@pytest.mark.parametrize("alphabet", ["bytes", "characters"])
+def test_t14_a_mark_stays_with_its_letter(alphabet):
+    lines = [base + "\u0307" + more for base in "utxzq" for more in ("", "e", "e e", "a")] * 7
+    mark = "\u0307".encode()
+
+    def marks_first(tok):
+        return [token for token in tok.vocab.values() if token.startswith(mark) and token != mark]
+
+    assert marks_first(digram.train(lines, min_count=2, alphabet=alphabet, split=None))
+    tok = digram.train(lines, min_count=2, alphabet=alphabet, split=None, attach_marks=True)
+    assert not marks_first(tok)
+    assert tok.token_id("u\u0307e") is not None
+    for line in lines:
+        assert all(not part.startswith(mark) or part == mark for part in map(tok.token_bytes, tok.encode(line)))
+    # More marks on one letter are one run.
+    run = "a\u0307\u0301e" * 5
+    tok = digram.train(run, min_count=2, alphabet=alphabet, split=None, attach_marks=True, seed_tokens=["\u0307\u0301"])
+    assert tok.token_id("\u0307\u0301") is not None
+    assert tok.token_id("a\u0307\u0301e") is not None
+
+
+# What stops the first signal handler: tests in the background of a script ignore SIGINT, and so would this.
+LONG = """
+import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
+import sys, time, digram
+from random import Random
+options = eval(sys.argv[2])
+text = "".join(Random(1).choices("ab cdé", k=options.pop("length")))
+counts = digram.PieceCounts(None)
+counts.add(text)
+print("ready", flush=True)
+try:
+    digram.train(counts, min_count=1, checkpoint=sys.argv[1], checkpoint_every=0.2, **options)
+except KeyboardInterrupt:
+    print("interrupted", time.time(), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "options"),
+    [
+        (1, {"length": 4_000_000}),
+        (0.3, {"length": 4_000_000, "alphabet": "characters", "ties": "smallest-tokens"}),
+        (1, {"length": 2_000_000, "alphabet": "characters", "ties": "first-seen", "unknown": "bytes"}),
+    ],
+)
+def test_t15_ctrl_c_leaves_a_checkpoint(tmp_path, seconds, options):
+    path = tmp_path / "checkpoint"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    command = [sys.executable, "-c", LONG, str(path), repr(options)]
+    child = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
+    deadline = threading.Timer(60, child.kill)
+    deadline.start()
+    try:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(seconds)
+        sent = time.time()
+        child.send_signal(signal.SIGINT)
+        word, when = child.stdout.readline().split()
+        assert word == "interrupted"
+        # Half a second is the aim; a loaded machine gets some slack.
+        assert float(when) - sent < 1.5
+        assert child.wait(10) == 0
+    finally:
+        deadline.cancel()
+        child.kill()
+        child.stdout.close()
+        child.wait()
+    assert os.listdir(tmp_path) in ([], ["checkpoint"])
+    if seconds == 1:
+        part = digram.load(path)
+        assert len(part.merges) > 6
+        options = dict(options)
+        text = "".join(random.Random(1).choices("ab cdé", k=options.pop("length")))
+        # It goes on with what comes next: the last merges again are the same.
+        shorter = digram.train(text, part.n_vocab - 5, split=None, **options)
+        assert list(shorter.merges) == list(part.merges)[:-5]
+
+
+@pytest.mark.filterwarnings("ignore:the texts ran out of pairs")  # where the checkpoint came late
+def test_t15_a_killed_training_goes_on_from_its_checkpoint(tmp_path):
+    path = tmp_path / "checkpoint"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    options = {"length": 300_000}
+    child = subprocess.Popen([sys.executable, "-c", LONG, str(path), repr(options)], env=env, stdout=subprocess.PIPE)
+    try:
+        child.stdout.readline()
+        deadline = time.monotonic() + 60
+        while not path.exists() and child.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+    finally:
+        child.kill()
+        child.stdout.close()
+        child.wait()
+    part = digram.load(path)
+    text = "".join(random.Random(1).choices("ab cdé", k=300_000))
+    size = part.n_vocab + 50
+    assert list(digram.train(text, size, resume=path).merges) == list(digram.train(text, size, split=None).merges)
 
 
 def test_x07_callbacks_of_python_while_threads_count():

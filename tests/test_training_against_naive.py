@@ -13,10 +13,10 @@ import pytest
 import digram
 from digram import reference
 from digram.reference.text import cut_markers, escaped, ordinary_pieces
-from support.cases import ALPHABETS, WORDS, random_corpus, random_text, split_function
+from support.cases import ALPHABETS, WORDS, random_corpus, random_ruled_corpus, random_text, split_function
 from support.texts import SENTENCES, TROUBLE
 
-TIES = ("smallest-ids", "smallest-tokens", "first-seen")
+TIES = ("smallest-ids", "smallest-tokens", "largest-tokens", "first-seen", "tokenizers", "sentencepiece")
 
 
 def quietly(call, *args, **options):
@@ -66,6 +66,34 @@ def test_thousands_of_corpora(ties, number):
     assert learned > 5 * number  # the corpora do hold merges
 
 
+@pytest.mark.parametrize("number", [300, pytest.param(10_000, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("ties", TIES)
+def test_thousands_of_corpora_with_rules(ties, number):
+    """T05."""
+    learned = 0
+    for seed in range(number):
+        corpus = random_ruled_corpus(Random(seed))
+        counts = reference.piece_counts(corpus.documents, split_function(corpus.split), ())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of seed tokens that the split cuts
+            expected = reference.train_naive(counts, ties=ties, **corpus.options)
+            half = reference.train_naive(counts, ties=ties, **corpus.options | {"min_count": 3})
+            options = {"split": corpus.split, "ties": ties, "unknown": "<?>", "threads": (1, 2, 4)[seed % 3]}
+            if corpus.options["alphabet"] == "bytes":
+                del options["unknown"]
+            tok = digram.train(corpus.documents, **options, **corpus.options)
+            part = digram.train(corpus.documents, **options, **corpus.options | {"min_count": 3})
+            whole = digram.train(corpus.documents, resume=part, **options, **corpus.options)
+        assert list(tok.merges.items()) == list(expected.merges.items()), (seed, corpus)
+        assert list(part.merges.items()) == list(half.merges.items()), (seed, corpus)
+        assert list(whole.merges.items()) == list(expected.merges.items()), (seed, corpus)
+        assert list(tok.vocab.values())[: len(expected.vocab)] == list(expected.vocab.values()), (seed, corpus)
+        for piece, ids in expected.sequences.items():
+            assert tok.encode(piece) == ids, (piece, seed, corpus)
+        learned += len(expected.merges)
+    assert learned > 5 * number
+
+
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("symbol", ["a", "é", "👍"])
 def test_runs_of_every_length(ties, symbol):
@@ -100,7 +128,7 @@ def test_bytes_that_are_not_utf8(ties):
         check(documents, rng.choice((None, WORDS)), ties, {"min_count": rng.randint(1, 3)}, seed)
 
 
-@pytest.mark.parametrize("ties", ["smallest-ids", "smallest-tokens"])
+@pytest.mark.parametrize("ties", [rule for rule in TIES if rule != "first-seen"])
 def test_counts_of_any_size(ties):
     for seed in range(400):
         rng = Random(seed)

@@ -12,7 +12,18 @@ import pytest
 
 # Who counts as one: software by other authors, or data they published. Not the project's own reference.
 ORACLES = frozenset(
-    {"tiktoken", "tokenizers", "transformers", "regex", "re", "unicodedata", "fancy-regex", "sentencepiece", "minbpe"}
+    {
+        "tiktoken",
+        "tokenizers",
+        "transformers",
+        "regex",
+        "re",
+        "unicodedata",
+        "fancy-regex",
+        "sentencepiece",
+        "minbpe",
+        "rustbpe",
+    }
 )
 PROPERTY = "compared with oracle"
 COUNTS = pytest.StashKey["Counter[str]"]()
