@@ -354,3 +354,23 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
         counts.save(tmp_path / "no such folder" / "counts")
     with pytest.raises(FileNotFoundError):
         PieceCounts.load(tmp_path / "counts")
+
+
+def test_training_has_the_limit_too(tmp_path):
+    texts = [*SENTENCES, stdlib_text(200_000), "".join(chr(97 + i % 26) + str(i) for i in range(40_000))]
+    expected = digram.train(texts, 600, ties="first-seen")
+    spilled = digram.train(texts, 600, ties="first-seen", memory_limit="100 kB", temporary_folder=tmp_path)
+    assert list(spilled.merges.items()) == list(expected.merges.items())
+    with pytest.raises(OSError, match="no/such/folder"):
+        digram.train(texts, 600, memory_limit=1, temporary_folder="/no/such/folder")
+    with pytest.raises(ValueError, match="memory_limit must be a size"):
+        digram.train(texts, 600, memory_limit="much")
+
+
+def test_the_command_has_the_limit_too(tmp_path):
+    source, outputs = tmp_path / "text.txt", [tmp_path / name for name in ("one.digram.json", "two.digram.json")]
+    source.write_text(stdlib_text(300_000), encoding="utf-8")
+    for output, limit in zip(outputs, ([], ["--memory-limit", "100kB"]), strict=True):
+        command = [sys.executable, "-m", "digram", "train", source, "-o", output, "--vocab-size", "400", "-q", *limit]
+        subprocess.run(command, check=True)
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()

@@ -68,7 +68,8 @@ def train(
     initial_alphabet: str | Iterable[str] = "", limit_alphabet: int | None = None,
     seed_tokens: Iterable[Text] = (), weights: Iterable[Weight] | None = None,
     resume: Tokenizer | AnyPath | None = None, checkpoint: AnyPath | None = None, checkpoint_every: float = 60,
-    log: AnyPath | Callable[[Merge], object] | None = None,
+    log: AnyPath | Callable[[Merge], object] | None = None, memory_limit: int | str | None = None,
+    temporary_folder: AnyPath | None = None,
 ) -> Tokenizer: ...
 @overload
 def train(
@@ -81,7 +82,8 @@ def train(
     initial_alphabet: str | Iterable[str] = "", limit_alphabet: int | None = None,
     seed_tokens: Iterable[Text] = (), weights: Iterable[Weight] | None = None,
     resume: Tokenizer | AnyPath | None = None, checkpoint: AnyPath | None = None, checkpoint_every: float = 60,
-    log: AnyPath | Callable[[Merge], object] | None = None,
+    log: AnyPath | Callable[[Merge], object] | None = None, memory_limit: int | str | None = None,
+    temporary_folder: AnyPath | None = None,
 ) -> list[Tokenizer]: ...
 # fmt: on
 def train(
@@ -110,6 +112,8 @@ def train(
     checkpoint: AnyPath | None = None,
     checkpoint_every: float = 60,
     log: AnyPath | Callable[[Merge], object] | None = None,
+    memory_limit: int | str | None = None,
+    temporary_folder: AnyPath | None = None,
 ) -> Tokenizer | list[Tokenizer]:
     """Learns a vocabulary: each round the most frequent pair of neighbours becomes the next token.
 
@@ -156,6 +160,8 @@ def train(
                       vocabulary of what was learnt so far, for `resume`
     log               a path that gets a line for each merge with its count, or a function of a `Merge`
     threads           for counting; default: one a core. The result does not depend on it.
+    memory_limit      bytes, or such as "4GB", for the counts of pieces: what does not fit goes to temporary files in
+                      `temporary_folder` (see PieceCounts, which also says what the rounds need). Same result.
     progress          called with a Progress every so often and at the end; what it raises ends training
 
     ValueError: neither `vocab_size` nor `min_count`, `min_count` below 1, `vocab_size` below alphabet, special tokens
@@ -215,12 +221,16 @@ def train(
         for size in sizes:  # said before all texts are counted
             _check_room(size, 256 + len(cut_at), len(cut_at))
     scale = 1
+
+    def empty() -> PieceCounts:
+        return PieceCounts(split, cut_at, memory_limit=memory_limit, temporary_folder=temporary_folder)
+
     if weighting is not None:
-        counts, scale = weighting.counts(lambda: PieceCounts(split, cut_at), threads, progress)
+        counts, scale = weighting.counts(empty, threads, progress)
     elif ready is not None:
         counts = ready
     else:
-        counts = _counted(texts, split, cut_at, threads, progress)
+        counts = _counted(texts, empty(), threads, progress)
     warn_of_cut(seeded, split)
     markers = [*cut_at, *([unknown] if unknown not in ("error", "bytes", *cut_at) else [])]
 
@@ -294,8 +304,7 @@ def _weighting(texts: object, weights: Iterable[Weight]) -> Weighting:
 
 def _counted(
     texts: object,
-    split: str | None,
-    special_tokens: tuple[str, ...],
+    counts: PieceCounts,
     threads: int | None,
     progress: Callable[[Progress], object] | None,
 ) -> PieceCounts:
@@ -305,7 +314,6 @@ def _counted(
         raise TypeError(
             f"texts must be str, bytes, an iterable of them, a Corpus or PieceCounts, not {type(texts).__name__}"
         )
-    counts = PieceCounts(split, special_tokens)
     counts.add(texts, threads=threads, progress=progress)
     return counts
 

@@ -98,6 +98,11 @@ beginning = _all(
 
 following = _all(
     click.option(
+        "--memory-limit",
+        metavar="SIZE",
+        help='Counts of pieces beyond this, such as "4GB", go to temporary files; the result is the same.',
+    ),
+    click.option(
         "--checkpoint", metavar="FILE", help="Write what was learnt so far to FILE now and then, for --resume."
     ),
     click.option(

@@ -154,7 +154,13 @@ pub(super) struct Cache {
 
 impl Cache {
     pub(super) fn new() -> Self {
-        Self { lines: Table::with_room(FEWEST_LINES, MOST_LINES), used: 0, next: 0, many: Vec::new(), long: LongParts::default() }
+        Self {
+            lines: Table::with_room(FEWEST_LINES, MOST_LINES),
+            used: 0,
+            next: 0,
+            many: Vec::new(),
+            long: LongParts::default(),
+        }
     }
 
     /// What is read of it.
@@ -262,7 +268,7 @@ impl<'a> View<'a> {
         // SAFETY: all of them were written: they are as many as the ends.
         #[allow(unsafe_code)]
         unsafe {
-            asked.assume_init_ref()
+            std::slice::from_raw_parts(asked.as_ptr().cast(), asked.len())
         }
     }
 

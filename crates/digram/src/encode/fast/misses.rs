@@ -57,7 +57,8 @@ impl Pieces<'_> {
         if result.is_ok() {
             ids.fill(&misses, &made);
         }
-        (misses.clear(), made.clear());
+        misses.clear();
+        made.clear();
         let room = self.room.get();
         let inner = replace(&mut room.misses, misses);
         room.spare.push((inner, made));

@@ -44,7 +44,7 @@ impl<'a> Lent<'a> {
     /// The room; taken when it is first asked for.
     #[inline]
     pub(super) fn get(&mut self) -> &mut Room {
-        self.room.get_or_insert_with(|| self.spare.take().unwrap_or_else(|| Box::default()))
+        self.room.get_or_insert_with(|| self.spare.take().unwrap_or_default())
     }
 }
 
