@@ -15,7 +15,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from digram import cache, encodings, errors, formats, models, patterns, reference, streaming, tiktoken
+    from digram import (
+        cache,
+        encodings,
+        errors,
+        formats,
+        models,
+        patterns,
+        reference,
+        streaming,
+        tiktoken,
+        vocabulary,
+    )
     from digram.corpus import Corpus
     from digram.counts import PieceCounts, Progress
     from digram.formats import load
@@ -41,6 +52,7 @@ __all__ = [
     "streaming",
     "tiktoken",
     "train",
+    "vocabulary",
 ]
 
 _HOME = {

@@ -222,15 +222,15 @@ def train(
             _check_room(size, 256 + len(cut_at), len(cut_at))
     scale = 1
 
-    def empty() -> PieceCounts:
+    def no_counts() -> PieceCounts:
         return PieceCounts(split, cut_at, memory_limit=memory_limit, temporary_folder=temporary_folder)
 
     if weighting is not None:
-        counts, scale = weighting.counts(empty, threads, progress)
+        counts, scale = weighting.counts(no_counts, threads, progress)
     elif ready is not None:
         counts = ready
     else:
-        counts = _counted(texts, empty(), threads, progress)
+        counts = _counted(texts, no_counts(), threads, progress)
     warn_of_cut(seeded, split)
     markers = [*cut_at, *([unknown] if unknown not in ("error", "bytes", *cut_at) else [])]
 

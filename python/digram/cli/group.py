@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from digram import __version__
+from digram.cli.change import extend, prune
 from digram.cli.convert import convert
 from digram.cli.count import count
 from digram.cli.decode import decode
@@ -138,5 +139,5 @@ def main(ctx: click.Context) -> None:
         ctx.exit(2)
 
 
-for _command in (train, encode, decode, count, truncate, show, inspect, convert, fetch):
+for _command in (train, encode, decode, count, truncate, show, inspect, convert, extend, prune, fetch):
     main.add_command(_command)
