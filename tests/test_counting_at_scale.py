@@ -374,3 +374,39 @@ def test_the_command_has_the_limit_too(tmp_path):
         command = [sys.executable, "-m", "digram", "train", source, "-o", output, "--vocab-size", "400", "-q", *limit]
         subprocess.run(command, check=True)
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_has_a_file_of_its_own():
+    def kinds():
+        return [sum(piece[:1] == kind for piece, _ in counts.items()) for kind in (b"a", b"b", b"c")]
+
+    counts = PieceCounts(None, memory_limit=1)
+    counts.add([f"a{i:05}" for i in range(3_000)])
+    asked, told = os.pipe()
+    if (child := os.fork()) == 0:
+        os.read(asked, 1)
+        counts.add([f"c{i:07}" for i in range(3_000)])
+        os._exit(kinds() != [3_000, 0, 3_000])
+    counts.add([f"b{i:05}" for i in range(3_000)])
+    os.write(told, b"x")
+    assert os.waitpid(child, 0)[1] == 0
+    assert kinds() == [3_000, 3_000, 0]
+
+
+def test_a_mapping_is_no_list_of_texts():
+    with pytest.raises(TypeError, match="not a mapping"):
+        PieceCounts().add({"a": 3})
+
+
+def test_one_text_may_be_any_buffer():
+    counts = PieceCounts()
+    counts.add(bytearray(b"ab"))
+    counts.add(memoryview(b"ab"))
+    assert dict(counts.items()) == {b"ab": 2}
+
+
+def test_a_size_beyond_all_is_a_value_error():
+    with pytest.raises(ValueError, match="memory_limit must be at least one byte"):
+        PieceCounts(memory_limit="9" * 400)

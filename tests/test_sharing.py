@@ -308,3 +308,24 @@ def test_counts_shared_by_threads_lose_nothing():
         list(pool.map(lambda _: counts.add(["ab", "cd"] * 100), range(50)))
     assert sorted(counts.items()) == [(b"ab", 5000), (b"cd", 5000)]
     assert counts.documents == 10_000
+
+
+IMPORTING = """
+import threading, digram
+tok = digram.train("low lower lowest" * 9, min_count=2)
+errors = []
+def work():
+    try:
+        tok.encode_to_numpy("low")
+    except BaseException as error:
+        errors.append(repr(error))
+threads = [threading.Thread(target=work) for _ in range(12)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(errors)
+"""
+
+
+def test_threads_that_need_numpy_at_once():
+    done = subprocess.run([sys.executable, "-c", IMPORTING], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

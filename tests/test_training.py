@@ -407,3 +407,24 @@ def test_ctrl_c_ends_training_at_once(stage):
         child.kill()
         child.stdout.close()
         child.wait()
+
+
+def test_each_of_several_sizes_has_room_for_what_comes_first():
+    texts = ["low lower lowest", "new newer newest"] * 5
+    with pytest.raises(ValueError, match="ask for at least 260"):
+        digram.train(texts, [257, 300], seed_tokens=["lower"])
+    assert [tok.n_vocab for tok in digram.train(texts, [260, 265], seed_tokens=["lower"])] == [260, 265]
+
+
+def test_counts_and_a_vocabulary_to_go_on_from_agree_on_special_tokens():
+    texts = ["low lower lowest<b>", "new newer newest"] * 5
+    half = digram.train(texts, 262, special_tokens=["<b>"])
+    counts = digram.PieceCounts()
+    counts.add(texts)
+    with pytest.raises(ValueError, match="count with the same"):
+        digram.train(counts, 270, resume=half)
+    counts = digram.PieceCounts(special_tokens=["<b>"])
+    counts.add(texts)
+    assert digram.train(counts, 270, resume=half).special_tokens == {"<b>": 269}
+    with pytest.raises(ValueError, match="give no split, or the same"):
+        digram.train(counts, 270, split="gpt2")

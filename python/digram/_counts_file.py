@@ -116,7 +116,12 @@ def load(
             facts = json.loads(reader.line())
             split, specials, documents = facts["split"], facts["special_tokens"], facts["documents"]
             ordered = facts["ordered"]
-            if not (isinstance(documents, int) and isinstance(ordered, bool) and isinstance(specials, list)):
+            if not (
+                type(documents) is int
+                and 0 <= documents < 1 << 63
+                and isinstance(ordered, bool)
+                and isinstance(specials, list)
+            ):
                 raise TypeError("a value of another type")
             counts = kind(split, specials, memory_limit=memory_limit, temporary_folder=temporary_folder)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -124,7 +129,7 @@ def load(
         while block := reader.block():
             try:
                 counts._native.add_counts(*block)
-            except ValueError as error:
+            except (ValueError, OverflowError) as error:
                 raise reader.damaged(str(error)) from None
         digest = reader.digest.digest()
         if reader.read(len(digest)) != digest or reader.left:

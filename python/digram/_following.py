@@ -42,8 +42,12 @@ class Merge:
 
 def check_places(log: Log | None, checkpoint: AnyPath | None) -> None:
     """Says before all texts are read, not after, that there is no folder for one of the files."""
-    for path in (log, checkpoint):
-        if path is not None and not callable(path):
+    for name, path in (("log", log), ("checkpoint", checkpoint)):
+        if path is not None and not (name == "log" and callable(path)):
+            if not isinstance(path, (str, os.PathLike)):
+                raise TypeError(f"{name} must be the path of a file, not {type(path).__name__}")
+            if not os.fspath(path):
+                raise ValueError(f"{name} is an empty name: give the path of a file")
             folder = os.path.dirname(os.path.abspath(path))
             if not os.path.isdir(folder):
                 raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder!r} for the file", os.fspath(path))

@@ -11,8 +11,10 @@ __all__ = ["needed"]
 
 def needed(package: str, what: str) -> Any:
     """A package; ModuleNotFoundError says that `what` needs it, and how to get it."""
-    if (loaded := sys.modules.get(package)) is not None:
-        return loaded  # the usual way: to import what is there takes a microsecond
+    loaded = sys.modules.get(package)
+    # The usual way: to import takes a microsecond. What another thread is importing is there too, in part.
+    if loaded is not None and not getattr(getattr(loaded, "__spec__", None), "_initializing", False):
+        return loaded
     try:
         return import_module(package)
     except ModuleNotFoundError as error:

@@ -18,7 +18,7 @@ def number_of_bytes(name: str, size: int | str) -> int:
         if not (found := _SIZE.fullmatch(size.strip())):
             raise ValueError(f'{name} must be a size such as "4GB", "512 MiB" or a number of bytes, not {size!r}')
         number, unit = found.groups()
-        bytes_ = int(float(number) * (_UNITS | _BINARY)[unit.lower()])
+        bytes_ = int(min(float(number), 1e30) * (_UNITS | _BINARY)[unit.lower()])
     elif isinstance(size, int) and not isinstance(size, bool):
         bytes_ = size
     else:

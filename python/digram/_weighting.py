@@ -33,7 +33,7 @@ class Weighting:
         for i, weight in enumerate(given):
             if not isinstance(weight, (int, float, Fraction)) or isinstance(weight, bool):
                 raise TypeError(f"weight {i} must be an int, a Fraction or a float, not {type(weight).__name__}")
-            if not (math.isfinite(weight) and weight > 0):
+            if (isinstance(weight, float) and not math.isfinite(weight)) or weight <= 0:
                 raise ValueError(f"weight {i} must be a number above 0, not {weight}: leave the source out instead")
             self.weights.append(Fraction(str(weight) if isinstance(weight, float) else weight))
 

@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from mmap import mmap
 from typing import TYPE_CHECKING, Literal
 
 from digram import _native, _threads
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["PieceCounts", "Progress"]
 
 Text = str | bytes
+
+ONE_TEXT = (str, bytes, bytearray, memoryview, mmap)
+"""What is a text, and not many of them."""
 AnyPath = str | os.PathLike[str]
 Flat = tuple[bytes, bytearray, bytearray]
 
@@ -92,6 +96,8 @@ class PieceCounts:
         """Counts of pieces that were cut before; `split` says by what, for the tokenizer that is trained from them."""
         new = cls(split, special_tokens)
         new.ordered = False
+        if not isinstance(counts, Mapping):
+            raise TypeError(f"counts must be a mapping of pieces to numbers, not {type(counts).__name__}")
         pieces, numbers = [], []
         for piece, n in counts.items():
             if not isinstance(piece, (str, bytes)):
@@ -105,26 +111,28 @@ class PieceCounts:
 
     def add(
         self,
-        texts: Text | Iterable[Text] | Corpus,
+        texts: Text | bytearray | memoryview | mmap | Iterable[Text] | Corpus,
         *,
         threads: int | None = None,
         progress: Callable[[Progress], object] | None = None,
     ) -> None:
         """Counts the pieces of a text or of many. An item that is neither str nor bytes raises TypeError with its
-        index.
+        index, which counts on from the documents that were added before.
 
         Large files of a Corpus are read and counted in parts, where the split allows it, so that a file of any size
         takes little memory. Errors are those of the Corpus, and OSError where a temporary file cannot be written.
 
         After an error, or Ctrl-C, the counts hold a part of the texts.
         """
+        if isinstance(texts, Mapping):
+            raise TypeError("texts must be texts, not a mapping: use PieceCounts.from_mapping for counts of pieces")
         characters, threads = 0, _threads.checked(threads)
 
         def told(more: int = 0) -> None:
             if progress is not None:
                 progress(Progress("counting", self.documents, characters + more))
 
-        for batch, size in _batches([texts] if isinstance(texts, (str, bytes)) else texts):
+        for batch, size in _batches([texts] if isinstance(texts, ONE_TEXT) else texts):  # type: ignore[list-item]
             if isinstance(batch, str):
                 if wrong := self._native.add_file(batch, threads, told):
                     from digram.corpus import not_utf8
@@ -141,6 +149,8 @@ class PieceCounts:
         """Adds all counts of `other`, which must have the same split and special tokens; its new pieces come after the
         ones here.
         """
+        if not isinstance(other, PieceCounts):
+            raise TypeError(f"counts are added to counts, not {type(other).__name__}")
         for name in ("split", "special_tokens"):
             mine, its = getattr(self, name), getattr(other, name)
             if mine != its:

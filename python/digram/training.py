@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from digram import _native, _threads
 from digram._beginning import initial_characters, resumed, seeds, warn_of_cut
 from digram._following import Following, Merge, check_places, numbered, trained
-from digram.counts import PieceCounts, Progress
+from digram.counts import ONE_TEXT, PieceCounts, Progress
 from digram.definition import Alphabet, Definition, special_ids
 from digram.errors import TrainingWarning
 from digram.tokenizer import Tokenizer
@@ -209,8 +209,15 @@ def train(
     for source in counted:
         if asked and asked != source.special_tokens:
             raise ValueError(f"these counts were cut at {source.special_tokens!r}: give no special tokens, or the same")
+        if begun is None and split not in ("cl100k", source.split):
+            raise ValueError(f"these counts were cut by {source.split!r}: give no split, or the same")
         if begun is not None and source.split != split:
             raise ValueError(f"these counts were cut by {source.split!r}, the vocabulary to go on from by {split!r}")
+        if begun is not None and not asked and tuple(begun.definition.special_tokens) != source.special_tokens:
+            raise ValueError(
+                f"these counts were cut at {source.special_tokens!r}, the vocabulary to go on from has "
+                f"{tuple(begun.definition.special_tokens)!r}: count with the same, or give those of the counts"
+            )
         if rule == "first-seen" and not source.ordered:
             raise ValueError('these counts carry no order of first appearance, which ties="first-seen" needs')
     if counted:
@@ -242,6 +249,25 @@ def train(
         if progress is not None:
             progress(Progress("merging", documents, 0, merges, planned, best // scale))
 
+    rules: dict[str, Any] = {
+        "characters": characters,
+        "reserved": len(markers) + (256 if unknown == "bytes" else 0),
+        "min_count": 1 if min_count is None else min(min_count * scale, _LARGEST),
+        "ties": rule,
+        "max_token_length": max_token_length,
+        "max_characters": max_token_characters,
+        "split_digits": bool(split_digits),
+        "whole_characters": bool(whole_characters),
+        "attach_marks": bool(attach_marks),
+        "initial": initial,
+        "limit": limit_alphabet,
+        "merges": (begun.merges if begun is not None else None) or None,  # an empty buffer has no place
+        "seeds": seeded,
+    }
+    first = 0
+    if len(sizes) > 1:  # of one size the engine says it; without a text only what comes first is made
+        before = _native.train(PieceCounts(split)._native, vocab_size=None, **rules)
+        first = len(bytes(before[1])) // 8
     with Following(empty, markers, scale, log, checkpoint, checkpoint_every) as following:
 
         def told(merges: int, planned: int | None, best: int, pairs: bytearray, n: bytearray, alphabet: str) -> None:
@@ -251,20 +277,8 @@ def train(
 
         found, flat, learned, exhausted = _native.train(
             counts._native,
-            characters=characters,
             vocab_size=largest,
-            reserved=len(markers) + (256 if unknown == "bytes" else 0),
-            min_count=1 if min_count is None else min(min_count * scale, _LARGEST),
-            ties=rule,
-            max_token_length=max_token_length,
-            max_characters=max_token_characters,
-            split_digits=bool(split_digits),
-            whole_characters=bool(whole_characters),
-            attach_marks=bool(attach_marks),
-            initial=initial,
-            limit=limit_alphabet,
-            merges=(begun.merges if begun is not None else None) or None,  # an empty buffer has no place
-            seeds=seeded,
+            **rules,
             told=told if following or progress is not None else None,
             follow=bool(following),
             allow=allow,
@@ -275,7 +289,11 @@ def train(
     least = replace(empty, characters=found or "").first_merge + len(markers)
     tokenizers = []
     for size in sizes:
-        _check_room(size, least, len(markers))
+        if size is not None and size < least + first:
+            raise ValueError(
+                f"vocab_size={size} is below the {least + first} ids that there are before the first round: ask for at "
+                f"least {least + first}"
+            )
         kept = merges if size is None else merges[: 2 * (size - least)]
         tokenizers.append(Tokenizer(trained(empty, found or "", kept, markers)))
     # The engine tells every so often; the end is told always, so that a bar gets there.
@@ -308,9 +326,7 @@ def _counted(
     threads: int | None,
     progress: Callable[[Progress], object] | None,
 ) -> PieceCounts:
-    if isinstance(texts, Mapping):
-        raise TypeError("texts must be texts, not a mapping: use PieceCounts.from_mapping for counts of pieces")
-    if not isinstance(texts, Iterable):
+    if not isinstance(texts, (Iterable, ONE_TEXT)):
         raise TypeError(
             f"texts must be str, bytes, an iterable of them, a Corpus or PieceCounts, not {type(texts).__name__}"
         )

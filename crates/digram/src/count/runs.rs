@@ -33,6 +33,8 @@ pub(super) struct RunFile {
     length: u64,
     /// Where the runs begin and end.
     runs: Vec<(u64, u64)>,
+    /// The process that writes to it: a child of a fork has the same file, and would write where its parent does.
+    process: u32,
     written: Vec<u8>,
 }
 
@@ -52,7 +54,14 @@ impl RunFile {
     pub(super) fn new(folder: &Path) -> Result<Self> {
         let file = tempfile::tempfile_in(folder).map_err(|error| refused(folder, &error))?;
         let folder = folder.to_path_buf();
-        Ok(Self { file: Arc::new(file), folder, length: 0, runs: Vec::new(), written: Vec::new() })
+        Ok(Self {
+            file: Arc::new(file),
+            folder,
+            length: 0,
+            runs: Vec::new(),
+            process: std::process::id(),
+            written: Vec::new(),
+        })
     }
 
     /// The number of runs.
@@ -66,12 +75,30 @@ impl RunFile {
         write: impl FnOnce(&mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
         let start = self.runs.last().map_or(0, |&(_, end)| end);
+        if self.process != std::process::id() {
+            self.copy(start)?;
+        }
         self.length = start;
         self.written.clear();
         write(&mut |record| self.push(record))?;
         self.flush()?;
         self.written = Vec::new();
         self.runs.push((start, self.length));
+        Ok(())
+    }
+
+    /// Goes on in a file of this process, with the first `length` bytes of the old one, which stay as they are there.
+    fn copy(&mut self, length: u64) -> Result<()> {
+        let refused = |error: io::Error| refused(&self.folder, &error);
+        let file = tempfile::tempfile_in(&self.folder).map_err(refused)?;
+        let (mut at, mut bytes) = (0, vec![0; WRITTEN]);
+        while at < length {
+            let size = (length - at).min(WRITTEN as u64) as usize;
+            read_at(&self.file, &mut bytes[..size], at).map_err(refused)?;
+            write_at(&file, &bytes[..size], at).map_err(refused)?;
+            at += size as u64;
+        }
+        (self.file, self.process) = (Arc::new(file), std::process::id());
         Ok(())
     }
 
