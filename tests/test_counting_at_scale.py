@@ -18,8 +18,10 @@ from support.texts import SENTENCES, TROUBLE, stdlib_text
 MARKERS = ("<s>", "<s>>", "|")
 linux = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peak memory is read from /proc")
 
+# A process in the background of a shell ignores Ctrl-C, and so would those that it starts.
 HEADER = """
-import json, os, resource, sys
+import json, os, resource, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import digram
 from digram import Corpus, PieceCounts
 

@@ -15,7 +15,19 @@ from click.testing import CliRunner
 
 from digram.cli import main
 
-SUBCOMMANDS = ["train", "encode", "decode", "count", "truncate", "show", "inspect", "convert", "fetch"]
+SUBCOMMANDS = [
+    "train",
+    "encode",
+    "decode",
+    "count",
+    "truncate",
+    "show",
+    "inspect",
+    "convert",
+    "extend",
+    "prune",
+    "fetch",
+]
 ESCAPE_SEQUENCES = ["\x1b[31mred", "\x1b]0;title\x07", "\x9b2J", "\r\x08\x7f", "\u202eback", "a\x00b"]
 
 

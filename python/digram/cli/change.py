@@ -65,6 +65,11 @@ def extend(
     \b
     A thousand tokens of Japanese for GPT-2's vocabulary:
       digram extend r50k_base japanese/ -o gpt2-ja.digram.json --tokens 1000 --map made-of.json
+
+    \b
+    As many as there are pairs that occur a hundred times, and for transformers:
+      digram extend my.digram.json notes/ -o longer.digram.json --tokens 100000 --min-count 100
+      digram convert longer.digram.json -o longer/ --to huggingface
     """
     tokenizer = options.load_tokenizer(tok, split, special)
     corpus = options.corpus_of(files, errors)
@@ -109,6 +114,11 @@ def prune(
     \b
     What a collection of C sources uses of GPT-4o's vocabulary:
       digram prune o200k_base src/ -o small.digram.json --map new-ids.json
+
+    \b
+    Of a vocabulary of one's own, and what that leaves:
+      digram prune my.digram.json README.md -o small.digram.json
+      digram inspect small.digram.json
     """
     tokenizer = options.load_tokenizer(tok, split, special)
     corpus = options.corpus_of(files, errors)

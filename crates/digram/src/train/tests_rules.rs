@@ -156,7 +156,7 @@ fn equal_the_definition_on_random_corpora() {
 }
 
 #[test]
-#[ignore = "long: make exhaustive"]
+#[ignore = "exhaustive: ten thousand random corpora"]
 fn equal_the_definition_on_ten_thousand_random_corpora() {
     check(1_000..11_000);
 }
