@@ -105,12 +105,17 @@ def read(path: Path, prefixes: tuple[str, ...]) -> dict[str, Value]:
         for i in range(count):
             key = reader.string(f"key {i}")
             if key in seen:
-                raise FormatError(f"{path} has the key {key!r} twice")
+                raise FormatError(f"{path} has the key {_short(key)!r} twice")
             seen.add(key)
-            value = reader.value(key, key.startswith(prefixes))
+            value = reader.value(_short(key), key.startswith(prefixes))
             if value is not None:
                 values[key] = value
         return values
+
+
+def _short(key: str) -> str:
+    """A key as messages name it: one of a damaged file may be as long as the file."""
+    return key if len(key) <= 100 else f"{key[:100]}..."
 
 
 class _Reader:
