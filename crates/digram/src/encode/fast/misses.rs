@@ -60,7 +60,8 @@ impl Pieces<'_> {
         misses.clear();
         made.clear();
         let room = self.room.get();
-        let inner = replace(&mut room.misses, misses);
+        let mut inner = replace(&mut room.misses, misses);
+        inner.clear(); // of what was stopped in between
         room.spare.push((inner, made));
         result
     }

@@ -50,7 +50,8 @@ impl<'a> Lent<'a> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        if let Some(room) = self.room.take() {
+        if let Some(mut room) = self.room.take() {
+            room.misses.clear(); // of a call that was stopped: they are places of its text
             self.spare.put(room);
         }
     }

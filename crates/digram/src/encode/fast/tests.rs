@@ -159,3 +159,23 @@ fn parts_of_a_long_piece_have_a_block_of_their_own() {
         check(&encoder, text.as_bytes()).unwrap();
     }
 }
+
+#[test]
+fn a_call_that_was_stopped_leaves_nothing_behind() {
+    let tokens: Vec<Vec<u8>> = ["ab", " ab"].iter().map(|t| t.as_bytes().to_vec()).collect();
+    let encoder = Encoder::new(ranked(&tokens), Splitter::new(GPT2).unwrap(), &[]).unwrap();
+    // Known pieces up to the first question, and new ones that wait when it comes.
+    let text = " ab".repeat(400_000) + " ba bb aab bba " + &" ab".repeat(400_000);
+    for first in 0..6 {
+        let asked = std::cell::Cell::new(0);
+        let stop = || asked.replace(asked.get() + 1) == first;
+        let stopped = encoder.encode(&text[first * 7_001..], Options::default(), &mut Vec::new(), &stop);
+        assert!(stopped.is_err() || asked.get() <= first, "it was asked to stop");
+        check(&encoder, b"abc bca ab").unwrap();
+    }
+    let asked = std::cell::Cell::new(0);
+    let new: String = (0..200_000).map(|n| format!(" a{n}b")).collect();
+    let stop = || asked.replace(asked.get() + 1) == 1;
+    assert!(encoder.encode(new.as_str(), Options::default(), &mut Vec::new(), &stop).is_err());
+    check(&encoder, b"abc bca ab").unwrap();
+}
