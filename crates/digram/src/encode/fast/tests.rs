@@ -173,9 +173,7 @@ fn a_call_that_was_stopped_leaves_nothing_behind() {
         assert!(stopped.is_err() || asked.get() <= first, "it was asked to stop");
         check(&encoder, b"abc bca ab").unwrap();
     }
-    let asked = std::cell::Cell::new(0);
     let new: String = (0..200_000).map(|n| format!(" a{n}b")).collect();
-    let stop = || asked.replace(asked.get() + 1) == 1;
-    assert!(encoder.encode(new.as_str(), Options::default(), &mut Vec::new(), &stop).is_err());
+    assert!(encoder.encode(new.as_str(), Options::default(), &mut Vec::new(), &|| true).is_err());
     check(&encoder, b"abc bca ab").unwrap();
 }
