@@ -176,7 +176,17 @@ impl Vocabulary {
         if !self.takes_whole {
             return None;
         }
-        self.odd.get_or_init(|| self.odd_tokens()).get(&self.tokens, piece)
+        self.odd().get(&self.tokens, piece)
+    }
+
+    /// Whether there is a piece whose ids are not those of its bytes within a longer piece.
+    #[inline]
+    pub(crate) fn has_odd_pieces(&self) -> bool {
+        self.takes_whole && !self.odd().is_empty()
+    }
+
+    fn odd(&self) -> &Whole {
+        self.odd.get_or_init(|| self.odd_tokens())
     }
 
     /// Tokens that encode to themselves need not be looked up: single symbols, and those that are canonical.

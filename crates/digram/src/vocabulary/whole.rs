@@ -71,6 +71,10 @@ impl Whole {
         self.table.retain(|&mut id| keep(id));
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
     /// All of them, in no order.
     pub fn ids(&self) -> impl Iterator<Item = u32> {
         self.table.iter().copied()

@@ -102,10 +102,15 @@ impl<'a> Pieces<'a> {
     ) -> Result<()> {
         let Some(&end) = ends.last() else { return Ok(()) };
         self.look(end - start)?;
+        let apart = matches!(kind, Kind::Part) && self.vocabulary.has_odd_pieces();
         let room = self.room.get();
         let mut from = start;
         for block in ends.chunks(BLOCK) {
-            room.append_block(text, from, block, ids);
+            if apart {
+                room.append_block::<I, true>(text, from, block, ids);
+            } else {
+                room.append_block::<I, false>(text, from, block, ids);
+            }
             from = block[block.len() - 1];
         }
         if room.misses.len() < ENOUGH { Ok(()) } else { self.settle(text, base, kind, ids) }
@@ -113,12 +118,12 @@ impl<'a> Pieces<'a> {
 }
 
 impl Room {
-    /// The ids of a block at most of pieces, as far as they have entries.
+    /// The ids of a block at most of pieces, as far as they have entries: of parts, where these have entries of their own.
     #[inline]
-    fn append_block<I: Ids>(&mut self, text: &[u8], start: usize, ends: &[usize], ids: &mut I) {
+    fn append_block<I: Ids, const PARTS: bool>(&mut self, text: &[u8], start: usize, ends: &[usize], ids: &mut I) {
         let cache = self.cache.view();
         let mut room = [MaybeUninit::uninit(); BLOCK];
-        let asked = cache.ask(text, start, ends, &mut room);
+        let asked = cache.ask::<PARTS>(text, start, ends, &mut room);
         let mut at = 0;
         for (i, &(key, line)) in asked.iter().enumerate() {
             match cache.get(key, line) {

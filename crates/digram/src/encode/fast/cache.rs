@@ -30,7 +30,8 @@ const MOST_LINES: usize = 1 << 18;
 /// Ids of entries with more than four, at most: 1 MB.
 const MOST_MANY: usize = 1 << 18;
 
-/// A piece as two words: its bytes, and above the last of them its length, in bits 56 to 60.
+/// A piece as two words: its bytes, and above the last of them its length, in bits 56 to 60; bit 61 says that it is a
+/// part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Key {
     low: u64,
@@ -83,6 +84,12 @@ impl Key {
         padded[..text.len() - from].copy_from_slice(&text[from..]);
         let (words, _) = padded.as_chunks();
         [0, 1].map(|i| u64::from_ne_bytes(words[i]))
+    }
+
+    /// The key of the same bytes as a part of a piece, where a vocabulary gives a piece and a part of these bytes different ids.
+    #[inline]
+    fn of_part(self) -> Self {
+        Self { high: self.high | 1 << 61, ..self }
     }
 
     #[inline]
@@ -248,8 +255,10 @@ impl<'a> View<'a> {
 
     /// The keys of the pieces that begin at byte `start` and have these ends, and their lines, which the processor is told to fetch
     /// (and mostly fetches with their neighbours).
+    ///
+    /// `PARTS`: parts of pieces, which have entries of their own.
     #[inline]
-    pub(super) fn ask<'r>(
+    pub(super) fn ask<'r, const PARTS: bool>(
         self,
         text: &[u8],
         start: usize,
@@ -259,7 +268,10 @@ impl<'a> View<'a> {
         let mut from = start;
         let asked = &mut room[..ends.len()];
         for (asked, &end) in asked.iter_mut().zip(ends) {
-            let key = Key::of(text, from, end);
+            let mut key = Key::of(text, from, end);
+            if PARTS {
+                key = key.of_part();
+            }
             let line = self.line(key.hash());
             prefetch(line);
             asked.write((key, line));

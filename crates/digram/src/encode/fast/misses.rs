@@ -96,13 +96,11 @@ impl Pieces<'_> {
         miss.keep = true;
         match kind {
             Kind::Piece | Kind::Part => {
-                if let Some(id) = self.vocabulary.odd_piece(piece) {
-                    // An entry serves pieces and parts: where the two differ there is none.
-                    miss.keep = false;
-                    if matches!(kind, Kind::Piece) {
-                        made.push(id);
-                        return Ok(());
-                    }
+                if matches!(kind, Kind::Piece)
+                    && let Some(id) = self.vocabulary.odd_piece(piece)
+                {
+                    made.push(id);
+                    return Ok(());
                 }
                 self.vocabulary.append_symbols(piece, offset, made)?;
             }
