@@ -41,7 +41,11 @@ _LARGE_FILE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far training has come: "counting" (documents, characters) and then "merging" (merges of planned)."""
+    """How far training has come: "counting" (documents, characters) and then "merging" (merges of planned).
+
+    `read` is what has been read for it: of a Corpus bytes of its files, as they lie on the disk, of `Corpus.bytes`; of
+    other texts the characters.
+    """
 
     stage: Literal["counting", "merging"]
     documents: int = 0
@@ -49,6 +53,7 @@ class Progress:
     merges: int = 0
     planned: int | None = None
     best_count: int = 0
+    read: int = 0
 
 
 class PieceCounts:
@@ -126,13 +131,13 @@ class PieceCounts:
         """
         if isinstance(texts, Mapping):
             raise TypeError("texts must be texts, not a mapping: use PieceCounts.from_mapping for counts of pieces")
-        characters, threads = 0, _threads.checked(threads)
+        characters, read, threads = 0, 0, _threads.checked(threads)
 
         def told(more: int = 0) -> None:
             if progress is not None:
-                progress(Progress("counting", self.documents, characters + more))
+                progress(Progress("counting", self.documents, characters + more, read=read + more))
 
-        for batch, size in _batches([texts] if isinstance(texts, ONE_TEXT) else texts):  # type: ignore[list-item]
+        for batch, size, passed in _batches([texts] if isinstance(texts, ONE_TEXT) else texts):  # type: ignore[list-item]
             if isinstance(batch, str):
                 if wrong := self._native.add_file(batch, threads, told):
                     from digram.corpus import not_utf8
@@ -143,6 +148,7 @@ class PieceCounts:
             with self._lock:
                 self.documents += 1 if isinstance(batch, str) else len(batch)
             characters += size
+            read = passed
             told()
 
     def merge(self, other: PieceCounts) -> None:
@@ -226,26 +232,28 @@ def _piece_counts(
     return new
 
 
-def _batches(texts: Iterable[Text] | Corpus) -> Iterator[tuple[list[Text] | str, int]]:
-    """Texts in lists of about `_BATCH` characters, with the number of characters; of a Corpus, the name of a large file
-    instead, with its size."""
+def _batches(texts: Iterable[Text] | Corpus) -> Iterator[tuple[list[Text] | str, int, int]]:
+    """Texts in lists of about `_BATCH` characters, with the number of characters, and how much has been read so far; of
+    a Corpus, the name of a large file instead, with its size."""
     from digram.corpus import Corpus, LargeFile
 
-    sources: Iterable[Text | LargeFile] = texts.sources(_LARGE_FILE) if isinstance(texts, Corpus) else texts
+    read = 0
+    if isinstance(texts, Corpus):
+        for part in texts.parts(_LARGE_FILE, _BATCH):
+            if isinstance(part, LargeFile):
+                yield part.path, part.size, part.read
+            else:
+                yield part.documents, part.size, part.read
+        return
     batch: list[Text] = []
     size = 0
-    for text in sources:
-        if isinstance(text, LargeFile):
-            if batch:
-                yield batch, size
-                batch, size = [], 0
-            yield text.path, text.size
-            continue
+    for text in texts:
         batch.append(text)
         # What is no text is counted as nothing here, and refused with its index by the engine.
         size += len(text) if isinstance(text, (str, bytes)) else 0
         if size >= _BATCH or len(batch) >= 1 << 16:
-            yield batch, size
+            read += size
+            yield batch, size, read
             batch, size = [], 0
     if batch:
-        yield batch, size
+        yield batch, size, read + size

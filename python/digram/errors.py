@@ -4,6 +4,7 @@
     ├── DigramError                  every error of digram's own
     │   ├── DownloadError            OSError: a published file cannot be downloaded, or is not what was published
     │   ├── FormatError              ValueError: a file is not what it should be (JSON, version, checksum, content)
+    │   │   └── CorpusError          a file of a data set is damaged, or lacks the field; a record of it holds no text
     │   ├── MissingVocabularyError   FileNotFoundError: a named encoding, or the other file of a pair, is not there
     │   ├── PatternError             ValueError: a split pattern does not compile, or backtracks without end
     │   ├── SpecialTokenError        ValueError: a disallowed special token stands in the text
@@ -13,7 +14,7 @@
     │   └── VocabularyError          ValueError: a vocabulary that contradicts itself, or cannot do what is asked of it
     └── UserWarning
         ├── FormatWarning            a file was written that cannot hold all of the tokenizer, or read that lacks bytes
-        ├── LeftOutWarning           files of a folder that are not text were left out
+        ├── LeftOutWarning           files of a folder that are not text, or records of a data set, were left out
         └── TrainingWarning          training ended with fewer ids than asked for
 
 A message is one line that is safe to print: control characters, bidirectional overrides and the like in what it quotes
@@ -26,6 +27,7 @@ Arguments outside their range raise ValueError, items of a wrong type TypeError 
 from digram._text import sentence
 
 __all__ = [
+    "CorpusError",
     "DigramError",
     "DownloadError",
     "FormatError",
@@ -55,6 +57,10 @@ class DownloadError(DigramError, OSError):
 
 class FormatError(DigramError, ValueError):
     """A file is not what it should be."""
+
+
+class CorpusError(FormatError):
+    """A file of a data set is damaged, or lacks the field that was asked for; or a record of it holds no text."""
 
 
 class MissingVocabularyError(DigramError, FileNotFoundError):
@@ -100,7 +106,10 @@ class FormatWarning(UserWarning):
 
 
 class LeftOutWarning(UserWarning):
-    """Files that a folder brought in are not text, and were left out; `Corpus.left_out` names them all."""
+    """Files that a folder brought in are not text, or records hold none, and were left out.
+
+    `Corpus.left_out` names the files, `Corpus.bad_records` and `Corpus.nulls` count the records.
+    """
 
 
 class TrainingWarning(UserWarning):

@@ -1,0 +1,163 @@
+"""Files as streams of bytes, unpacked as they are read.
+
+gzip, xz and bzip2 come with Python; Zstandard with Python 3.14, before that with the package zstandard. Files of several
+members, streams or frames are read to their end; one that ends in the middle is an error.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import Any, BinaryIO, cast
+
+from digram._optional import needed
+from digram.corpus import paths
+from digram.errors import CorpusError
+
+__all__ = ["Stream"]
+
+# A frame of Zstandard can hold 30,000 times what it takes: so much of the file is unpacked at once.
+_ZSTD_STEP = 1 << 14
+
+
+class Stream(io.RawIOBase):
+    """What is in a file, from its beginning to its end, once.
+
+    CorpusError for what is damaged or ends too early, with how far it was good; OSError with the file's name.
+    """
+
+    def __init__(self, name: str, packing: str | None) -> None:
+        self.name, self._packing = name, packing
+        self._raw = _Counted(paths.opened(name), name)
+        self._given = 0
+        self._held = memoryview(b"")
+        self._file: Any = self._raw
+        if packing is not None:
+            self._file = _unpacker(packing, self._raw)
+
+    @property
+    def passed(self) -> int:
+        """How many bytes of the file were read, as it lies on the disk."""
+        return self._raw.passed
+
+    def readable(self) -> bool:
+        return True
+
+    def some(self, size: int) -> bytes:
+        """The next bytes, about `size` of them; none at the end."""
+        try:
+            data: bytes = self._file.read(size)
+            if not data and self._packing is not None and not self.passed:
+                raise EOFError
+        except EOFError:
+            raise CorpusError(
+                f"{paths.quoted(self.name)} is cut off: its {self._packing} data end too early, after {self._given:,} "
+                "bytes of what is packed in it: get the file again"
+            ) from None
+        except Exception as error:
+            if self._packing is None or not _is_damage(error):
+                raise
+            raise CorpusError(
+                f"{paths.quoted(self.name)} is damaged, or no {self._packing} file, after {self._given:,} bytes of what "
+                f"is packed in it ({error}): get the file again"
+            ) from None
+        self._given += len(data)
+        return data
+
+    def stretches(self, size: int) -> Iterator[bytes]:
+        """All of it, about `size` bytes at a time."""
+        return iter(lambda: self.some(size), b"")
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._held:
+            self._held = memoryview(self.some(max(len(buffer), 1 << 16)))
+        part = self._held[: len(buffer)]
+        buffer[: len(part)] = part
+        self._held = self._held[len(part) :]
+        return len(part)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+def _is_damage(error: Exception) -> bool:
+    if isinstance(error, OSError):
+        return error.errno is None  # the packages' own; those of the system have a number
+    return isinstance(error, (zlib.error, lzma.LZMAError)) or type(error).__name__ == "ZstdError"
+
+
+def _unpacker(packing: str, raw: _Counted) -> Any:
+    file = cast(BinaryIO, raw)
+    if packing == "gzip":
+        return gzip.GzipFile(fileobj=file, mode="rb")
+    if packing == "bzip2":
+        return bz2.BZ2File(file)
+    if packing == "xz":
+        return lzma.LZMAFile(file)
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd.ZstdFile(file, options={zstd.DecompressionParameter.window_log_max: 31})
+    return _Zstd(raw)
+
+
+class _Counted:
+    """A file that counts the bytes it gives, and names itself in errors."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._file, self._name, self.passed = file, name, 0
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            data = self._file.read(size)
+        except OSError as error:
+            error.filename = paths.shown(self._name)
+            raise
+        self.passed += len(data)
+        return data
+
+    def seekable(self) -> bool:
+        return False
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Zstd:
+    """Zstandard by the package zstandard, whose own stream takes a frame that is cut off for a whole one."""
+
+    def __init__(self, raw: _Counted) -> None:
+        zstandard = needed("zstandard", "a file packed by Zstandard")
+        self._raw = raw
+        self._package = zstandard.ZstdDecompressor(max_window_size=1 << 31)
+        self._frame: Any = None
+        self._packed = b""  # read from the file, not given to a frame yet
+
+    def read(self, size: int) -> bytes:
+        parts, held = [], 0
+        while held < size:
+            packed = self._packed or self._raw.read(_ZSTD_STEP)
+            self._packed = b""
+            if not packed:
+                if self._frame is not None and not self._frame.eof:
+                    if held:
+                        break  # what came before is good
+                    raise EOFError
+                break
+            if self._frame is None or self._frame.eof:
+                self._frame = self._package.decompressobj()
+            part = self._frame.decompress(packed)
+            self._packed = self._frame.unused_data if self._frame.eof else b""
+            parts.append(part)
+            held += len(part)
+        return b"".join(parts)

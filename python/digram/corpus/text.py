@@ -1,0 +1,207 @@
+"""Text files: a document a file, a line, or between separators."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from digram._text import printable
+from digram.corpus import paths
+from digram.corpus.batch import Chunk, place
+from digram.corpus.packed import Stream
+from digram.corpus.reading import Errors, Reading
+from digram.errors import TextError
+
+__all__ = ["contents", "documents", "has_nul", "not_utf8", "records", "regular_size", "split_at", "well_formed"]
+
+# Texts are checked in stretches of this many bytes, so that a check needs no second copy of a large file.
+_STRETCH = 1 << 20
+
+# /dev/null is empty, and /dev/stdin may be short; /dev/zero never ends.
+_MOST_OF_A_DEVICE = 1 << 26
+
+
+def contents(name: str) -> bytes:
+    """All of a file, or of standard input."""
+    try:
+        with paths.opened(name) as file:
+            if name == "-" or paths.is_address(name) or not stat.S_ISCHR(os.stat(name).st_mode):
+                return file.read()
+            data = file.read(_MOST_OF_A_DEVICE + 1)
+            if len(data) > _MOST_OF_A_DEVICE:
+                raise OSError(errno.EFBIG, "The device gives bytes without end")
+            return data
+    except OSError as error:
+        # Opening names the file, reading does not.
+        error.filename = paths.shown(name)
+        raise
+
+
+def regular_size(name: str) -> int:
+    """The size of a regular local file; 0 of what is none, or cannot be asked, which reading will say."""
+    try:
+        status = os.stat(name)
+    except OSError:
+        return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+
+def has_nul(path: str) -> bool:
+    """Whether a file has a NUL byte; it is read in stretches."""
+    try:
+        with open(path, "rb") as file:
+            return any(b"\0" in data for data in iter(lambda: file.read(_STRETCH), b""))
+    except OSError as error:
+        error.filename = path
+        raise
+
+
+def well_formed(name: str, data: bytes, errors: Errors) -> bytes:
+    """`data` if it is UTF-8, else what `errors` says; `name` is that of the file or of its place."""
+    if data.isascii():
+        return data
+    view, start = memoryview(data), 0
+    try:
+        while start < len(data):
+            end = start + _STRETCH
+            # Of a stretch that cuts a character in two, the beginning of the character is left for the next one.
+            start += codecs.utf_8_decode(view[start:end], "strict", end >= len(data))[1]
+    except UnicodeDecodeError as error:
+        if errors != "strict":
+            return data.decode("utf-8", errors).encode()
+        at = start + error.start
+        raise not_utf8(name, at, data[at]) from None
+    return data
+
+
+def not_utf8(name: str, at: int, byte: int) -> TextError:
+    """The error for a file that is not UTF-8 from `at` on, where `byte` stands."""
+    return TextError(
+        f'{printable(name)} is not UTF-8 at byte {at} (0x{byte:02x}): convert it, or go on with errors="replace"'
+    )
+
+
+def split_at(stretches: Iterable[bytes], end: bytes) -> Iterator[tuple[list[bytes], bytes]]:
+    """What stands before each `end` in a text that comes in stretches, and what follows the last one, if anything does;
+    in lists, each with the stretch that it was, ends included.
+
+    As `bytes.split` does it, from left to right, wherever the stretches are cut; in linear time however long a part is.
+    """
+    held: list[bytes] = []  # a part that goes on
+    reach = len(end) - 1
+    last = b""  # the last bytes of what is held: an end may begin there
+    for stretch in stretches:
+        near = last + stretch if reach else stretch
+        if end not in near:
+            held.append(stretch)
+            last = near[-reach:] if reach else b""
+            continue
+        data = b"".join([*held, stretch]) if held else stretch
+        parts = data.split(end)
+        rest = parts.pop()
+        held, last = [rest] if rest else [], rest[-reach:] if reach else b""
+        yield parts, data[: len(data) - len(rest)] if rest else data
+    rest = b"".join(held)
+    if rest:
+        yield [rest], rest
+
+
+def records(
+    stream: Stream, end: bytes, start: int, window: int, swept: bool
+) -> Iterator[tuple[int, list[bytes], bytes]] | None:
+    """The parts of a text that end with `end`, from number `start` on: (number of the first, parts, the stretch they are
+    of or of which they are the last ones). A byte order mark at the beginning is left out. None where `swept`, and the
+    beginning has a NUL byte: it is no text."""
+    stretches = stream.stretches(window)
+    beginning = b""
+    for stretch in stretches:
+        beginning += stretch
+        if len(beginning) >= 3:
+            break
+    if swept and b"\0" in beginning:
+        return None
+    return _numbered(split_at(chain([beginning.removeprefix(codecs.BOM_UTF8)], stretches), end), start)
+
+
+def _numbered(parts: Iterable[tuple[list[bytes], bytes]], start: int) -> Iterator[tuple[int, list[bytes], bytes]]:
+    first = 0
+    for some, block in parts:
+        if first + len(some) > start:
+            skipped = max(start - first, 0)
+            yield first + skipped, some[skipped:], block
+        first += len(some)
+
+
+def documents(file: paths.File, start: int, reading: Reading) -> Iterator[Chunk]:
+    """The documents of a text file from number `start` on, as they lie between the ends that `reading` names."""
+    if reading.end is None:
+        if start == 0 and reading.selected(0, 1) != []:
+            yield from _whole(file, reading)
+        return
+    unit = reading.unit(file)
+    with Stream(file.name, file.packing) as stream:
+        found = records(stream, reading.end, start, reading.window, file.swept)
+        if found is None:
+            reading.tally.left_out.append(file.name)
+            return
+        for first, parts, block in found:
+            kept = reading.selected(first, len(parts))
+            numbers: Sequence[int] = range(first, first + len(parts))
+            end = first + len(parts)
+            if kept is not None:
+                parts = [parts[k] for k in kept]
+                numbers = [first + k for k in kept]
+            if reading.lines and b"\r\n" in block:
+                parts = [part.removesuffix(b"\r") for part in parts]
+            if not _is_utf8(block):
+                parts, numbers = _mended(file.name, unit, parts, numbers, reading)
+            size = len(block) if kept is None else sum(map(len, parts))
+            yield Chunk(parts, numbers, end, size, stream.passed)
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        codecs.utf_8_decode(data, "strict", True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _mended(
+    name: str, unit: str, parts: list[bytes], numbers: Sequence[int], reading: Reading
+) -> tuple[list[bytes], list[int]]:
+    """Of documents that may not be UTF-8, what `errors` and `skip_bad` say."""
+    good, their_numbers = [], []
+    for part, number in zip(parts, numbers, strict=True):
+        try:
+            good.append(well_formed(place(name, unit, number + 1), part, reading.errors))
+        except TextError as error:
+            reading.tally.bad(error)
+            continue
+        their_numbers.append(number)
+    return good, their_numbers
+
+
+def _whole(file: paths.File, reading: Reading) -> Iterator[Chunk]:
+    """A file as one document."""
+    if file.packing is None:
+        data = contents(file.name)
+        passed = len(data)
+    else:
+        with Stream(file.name, file.packing) as stream:
+            data = b"".join(stream.stretches(1 << 22))
+            passed = stream.passed
+    if file.swept and b"\0" in data:
+        reading.tally.left_out.append(file.name)
+        return
+    try:
+        data = well_formed(paths.shown(file.name), data, reading.errors)
+    except TextError as error:
+        reading.tally.bad(error)
+        return
+    yield Chunk([data], range(1), 1, len(data), passed)
