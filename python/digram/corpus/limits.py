@@ -59,10 +59,7 @@ def cut(chunk: Chunk, begin: int, end: int) -> Chunk:
     if (begin, end) == (0, whole):
         return chunk
     documents, columns = chunk.documents, chunk.columns
-    if isinstance(documents, list):
-        documents = documents[begin:end]
-    else:
-        documents = documents.slice(begin, end - begin)
+    documents = documents[begin:end] if isinstance(documents, list) else documents.slice(begin, end - begin)
     if columns is not None:
         columns = columns.slice(begin, end - begin)
     numbers = chunk.numbers[begin:end]

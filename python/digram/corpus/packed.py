@@ -1,7 +1,7 @@
 """Files as streams of bytes, unpacked as they are read.
 
-gzip, xz and bzip2 come with Python; Zstandard with Python 3.14, before that with the package zstandard. Files of several
-members, streams or frames are read to their end; one that ends in the middle is an error.
+gzip, xz and bzip2 come with Python; Zstandard with Python 3.14, before that with the package zstandard. Files of
+several members, streams or frames are read to their end; one that ends in the middle is an error.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Stream(io.RawIOBase):
             if self._packing is None or not _is_damage(error):
                 raise
             raise CorpusError(
-                f"{paths.quoted(self.name)} is damaged, or no {self._packing} file, after {self._given:,} bytes of what "
-                f"is packed in it ({error}): get the file again"
+                f"{paths.quoted(self.name)} is damaged, or no {self._packing} file, after {self._given:,} bytes of "
+                f"what is packed in it ({error}): get the file again"
             ) from None
         self._given += len(data)
         return data

@@ -81,6 +81,17 @@ def format_of(name: str, format: str | None, field: str | None) -> tuple[str, st
     return (_RECORDS.get(suffix, "text") if field is not None else "text"), packing_
 
 
+def check_format(format: str | None) -> None:
+    """ValueError for what is no format."""
+    if format is not None:
+        kind, dot, packing = format.partition(".")
+        if kind not in FORMATS or (dot and "." + packing not in PACKINGS):
+            raise ValueError(
+                f"format must be one of {', '.join(FORMATS)}, or one of these and how it is packed "
+                f'(such as "jsonl.zst": {", ".join(PACKINGS)}), not {format!r}'
+            )
+
+
 def expand(path: str) -> list[tuple[str, bool]]:
     """The files that a path stands for, each with whether a folder brought it in."""
     if path == "-":

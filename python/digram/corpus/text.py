@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+
 from digram._text import printable
 from digram.corpus import paths
 from digram.corpus.batch import Chunk, place
@@ -112,9 +113,9 @@ def split_at(stretches: Iterable[bytes], end: bytes) -> Iterator[tuple[list[byte
 def records(
     stream: Stream, end: bytes, start: int, window: int, swept: bool
 ) -> Iterator[tuple[int, list[bytes], bytes]] | None:
-    """The parts of a text that end with `end`, from number `start` on: (number of the first, parts, the stretch they are
-    of or of which they are the last ones). A byte order mark at the beginning is left out. None where `swept`, and the
-    beginning has a NUL byte: it is no text."""
+    """The parts of a text that end with `end`, from number `start` on: (number of the first, parts, the stretch whose
+    last ones they are). A byte order mark at the beginning is left out. None where `swept`, and the beginning has a NUL
+    byte: it is no text."""
     stretches = stream.stretches(window)
     beginning = b""
     for stretch in stretches:

@@ -1,0 +1,123 @@
+"""JSON lines: an object a line, one field of which holds the text.
+
+orjson reads a line where it is installed. What it refuses, and what has no text where it should, is read again by the
+standard library's json: so the documents and the messages are those of json, in any case.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from digram.corpus import text
+from digram.corpus.batch import Chunk, place, utf8
+from digram.corpus.fields import DEFAULT, text_of
+from digram.corpus.packed import Stream
+from digram.corpus.paths import File
+from digram.corpus.reading import SKIP, Reading
+from digram.errors import CorpusError, DigramError
+
+__all__ = ["documents"]
+
+_BLANKS = b" \t\r\n"
+
+# The escape of a half of a surrogate pair: such a half may be alone.
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
+    """The texts of a file of JSON lines, from line number `start` on."""
+    field = DEFAULT if reading.field is None else reading.field
+    quick = _quick()
+    with Stream(file.name, file.packing) as stream:
+        found = text.records(stream, b"\n", start, reading.window, file.swept)
+        if found is None:
+            reading.tally.left_out.append(file.name)
+            return
+        for first, lines, block in found:
+            kept = reading.selected(first, len(lines))
+            chosen: Sequence[int] = range(len(lines)) if kept is None else kept
+            texts: list[str | bytes] = []
+            numbers: list[int] = []
+            rows: list[Any] = []
+            for k in chosen:
+                line = lines[k]
+                try:
+                    record = quick(line)
+                    value = record[field]
+                except Exception:
+                    record = value = None
+                if type(value) is not str:
+                    if not line.strip(_BLANKS):
+                        continue
+                    where = place(file.name, "line", first + k + 1)
+                    try:
+                        record = _slow(line, where, reading)
+                        value = text_of(record, field, where)
+                    except DigramError as error:
+                        reading.tally.bad(error)
+                        continue
+                    if value is None:
+                        reading.tally.nulls += 1
+                        continue
+                texts.append(value)
+                numbers.append(first + k)
+                if reading.columns:
+                    rows.append(record)
+            if _SURROGATE.search(block):
+                texts = [_whole(value) for value in texts]
+            columns = None
+            if reading.columns:
+                columns = reading.other.batch(rows, field, partial(_place, file.name, numbers))
+            size = sum(map(len, texts))
+            yield Chunk(texts, numbers, first + len(lines), size, stream.passed, columns)
+
+
+def _place(name: str, numbers: list[int], i: int) -> str:
+    return place(name, "line", numbers[i] + 1)
+
+
+def _quick() -> Callable[[bytes], Any]:
+    """What reads nearly all lines; it may refuse any, and must not read one otherwise than json does."""
+    try:
+        import orjson
+    except ModuleNotFoundError:
+        decode = _JSON.decode
+        return lambda line: decode(line.decode())
+    loads: Callable[[bytes], Any] = orjson.loads
+    return loads
+
+
+def _number(digits: str) -> int | float:
+    # Python refuses to read an int of very many digits.
+    return int(digits) if len(digits) < 4000 else float(digits)
+
+
+_JSON = json.JSONDecoder(parse_int=_number)
+
+
+def _slow(line: bytes, where: str, reading: Reading) -> Any:
+    """The record of a line, by json; TextError or CorpusError of a bad one."""
+    decoded = text.well_formed(where, line, reading.errors).decode()
+    try:
+        record = _JSON.decode(decoded)
+    except json.JSONDecodeError as error:
+        raise CorpusError(f"{where} is not JSON ({error.msg} at column {error.colno}): {SKIP}") from None
+    except RecursionError:
+        raise CorpusError(f"{where} has lists or objects within each other, too many to read: {SKIP}") from None
+    if not isinstance(record, dict):
+        raise CorpusError(f"{where} is no JSON object, and JSON lines have one in each line: {SKIP}")
+    return record
+
+
+def _whole(value: str | bytes) -> str | bytes:
+    """Lone halves of surrogate pairs as U+FFFD."""
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return utf8(value)
+    return value
