@@ -15,9 +15,9 @@ import struct
 import sys
 import zlib
 from array import array
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from digram._sizes import number_of_bytes
 from digram.errors import FormatError
 from digram.files import regular_file, whole_file
 
@@ -102,37 +102,38 @@ class _Reader:
         return unpacked[16 * number :], _numbers(unpacked[: 8 * number]), _numbers(unpacked[8 * number : 16 * number])
 
 
-def load(
-    kind: type[PieceCounts], path: AnyPath, memory_limit: int | str | None, temporary_folder: AnyPath | None
-) -> PieceCounts:
-    """The counts of a file."""
-    if memory_limit is not None:
-        number_of_bytes("memory_limit", memory_limit)  # so that no error of it is taken for one of the file
+def opened(path: AnyPath) -> tuple[dict[str, Any], Iterator[tuple[bytes, array[int], array[int]]]]:
+    """(facts, blocks of pieces, where each ends, and counts) of a file."""
     with regular_file(path) as file:
         reader = _Reader(path, file)
-        if reader.line() != _NAME:
-            raise FormatError(f"{path} holds no piece counts, which PieceCounts.save writes")
-        try:
-            facts = json.loads(reader.line())
-            split, specials, documents = facts["split"], facts["special_tokens"], facts["documents"]
-            ordered = facts["ordered"]
-            if not (
-                type(documents) is int
-                and 0 <= documents < 1 << 63
-                and isinstance(ordered, bool)
-                and isinstance(specials, list)
-            ):
-                raise TypeError("a value of another type")
-            counts = kind(split, specials, memory_limit=memory_limit, temporary_folder=temporary_folder)
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise reader.damaged(f"its second line does not say how the pieces were cut ({error})") from None
+        facts = _facts(reader)
+    return facts, _blocks(path)
+
+
+def is_ours(path: AnyPath) -> bool:
+    """Whether a file says that it holds piece counts."""
+    with regular_file(path) as file:
+        return file.read(len(_NAME)) == _NAME
+
+
+def _facts(reader: _Reader) -> dict[str, Any]:
+    if reader.line() != _NAME:
+        raise FormatError(f"{reader.path} holds no piece counts, which PieceCounts.save writes")
+    try:
+        facts = json.loads(reader.line())
+    except (ValueError, RecursionError) as error:
+        raise reader.damaged(f"its second line does not say how the pieces were cut ({error})") from None
+    if not isinstance(facts, dict):
+        raise reader.damaged("its second line does not say how the pieces were cut")
+    return facts
+
+
+def _blocks(path: AnyPath) -> Iterator[tuple[bytes, array[int], array[int]]]:
+    with regular_file(path) as file:
+        reader = _Reader(path, file)
+        _facts(reader)
         while block := reader.block():
-            try:
-                counts._native.add_counts(*block)
-            except (ValueError, OverflowError) as error:
-                raise reader.damaged(str(error)) from None
+            yield block
         digest = reader.digest.digest()
         if reader.read(len(digest)) != digest or reader.left:
             raise reader.damaged("its checksum is another one")
-    counts.documents, counts.ordered = documents, ordered
-    return counts

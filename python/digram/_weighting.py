@@ -48,11 +48,14 @@ class Weighting:
         """
         scale = math.lcm(*(weight.denominator for weight in self.weights))
         total = new()
+        told = None if progress is None else _Sum(progress)
         for i, (source, weight) in enumerate(zip(self.sources, self.weights, strict=True)):
             counts = source
             if not isinstance(source, PieceCounts):
                 counts = new()
-                counts.add(source, threads=threads, progress=_after(progress, total.documents))
+                counts.add(source, threads=threads, progress=told)
+            if told is not None:
+                told.next(counts.documents)
             try:
                 total.merge(_times(counts, int(weight * scale), new))
             except OverflowError as error:
@@ -75,8 +78,23 @@ def _times(counts: PieceCounts, factor: int, new: Callable[[], PieceCounts]) -> 
     return product
 
 
-def _after(progress: Callable[[Progress], object] | None, documents: int) -> Callable[[Progress], object] | None:
-    """Reports of one source as reports of all so far."""
-    if progress is None:
-        return None
-    return lambda now: progress(replace(now, documents=documents + now.documents))
+class _Sum:
+    """Reports of one source after the other as reports of all so far."""
+
+    def __init__(self, progress: Callable[[Progress], object]) -> None:
+        self._progress = progress
+        self._before = self._last = Progress("counting")
+
+    def __call__(self, now: Progress) -> None:
+        before = self._before
+        self._last = replace(
+            now,
+            documents=before.documents + now.documents,
+            characters=before.characters + now.characters,
+            read=before.read + now.read,
+        )
+        self._progress(self._last)
+
+    def next(self, documents: int) -> None:
+        """A source of so many documents is counted."""
+        self._before = replace(self._last, documents=self._before.documents + documents)

@@ -151,20 +151,32 @@ class PieceCounts:
             read = passed
             told()
 
-    def merge(self, other: PieceCounts) -> None:
-        """Adds all counts of `other`, which must have the same split and special tokens; its new pieces come after the
-        ones here.
+    def merge(self, other: PieceCounts | AnyPath) -> None:
+        """Adds all counts of `other`, or of the file of that name, which must have the same split and special tokens;
+        its new pieces come after the ones here. A file is read in parts, and takes no memory of its own: after an error
+        the counts hold a part of it.
         """
+        if isinstance(other, (str, os.PathLike)):
+            from digram import _counts_files
+
+            _counts_files.merge(self, other)
+            return
         if not isinstance(other, PieceCounts):
             raise TypeError(f"counts are added to counts, not {type(other).__name__}")
-        for name in ("split", "special_tokens"):
-            mine, its = getattr(self, name), getattr(other, name)
+        self._check_same(other.split, other.special_tokens)
+        self._native.merge(other._native)
+        self._have_merged(other.ordered, other.documents)
+
+    def _check_same(self, split: str | None, special_tokens: tuple[str, ...]) -> None:
+        for name, its in (("split", split), ("special_tokens", special_tokens)):
+            mine = getattr(self, name)
             if mine != its:
                 raise ValueError(f"counts with {name}={mine!r} and {name}={its!r} cannot be added up")
-        self._native.merge(other._native)
+
+    def _have_merged(self, ordered: bool, documents: int) -> None:
         with self._lock:
-            self.ordered = self.ordered and other.ordered
-            self.documents += other.documents
+            self.ordered = self.ordered and ordered
+            self.documents += documents
 
     def items(self) -> Iterator[tuple[bytes, int]]:
         """(piece, count), in order of first appearance."""
@@ -179,23 +191,31 @@ class PieceCounts:
     def save(self, path: AnyPath) -> None:
         """Writes the counts into a file for `load`, so that others may train from them without the texts.
 
-        The file appears under its name when it is whole. OSError where it cannot be written.
+        A name that ends in .parquet makes a Parquet file (`piece: binary, count: int64`), for any other tool too; it
+        needs pyarrow. The file appears under its name when it is whole. OSError where it cannot be written.
         """
-        from digram import _counts_file
+        from digram import _counts_files
 
-        _counts_file.save(self, path)
+        _counts_files.save(self, path)
 
     @classmethod
     def load(
-        cls, path: AnyPath, *, memory_limit: int | str | None = None, temporary_folder: AnyPath | None = None
+        cls,
+        path: AnyPath,
+        *,
+        split: str | None = "cl100k",
+        special_tokens: Iterable[str] = (),
+        memory_limit: int | str | None = None,
+        temporary_folder: AnyPath | None = None,
     ) -> PieceCounts:
-        """The counts that `save` wrote. The limits are as of a new PieceCounts.
+        """The counts of a file that `save` wrote, or of any Parquet file with the columns `piece` and `count`, of which
+        `split` and `special_tokens` say how the pieces were cut. The limits are as of a new PieceCounts.
 
         OSError where the file cannot be read; FormatError where it is none of these, or damaged.
         """
-        from digram import _counts_file
+        from digram import _counts_files
 
-        return _counts_file.load(cls, path, memory_limit, temporary_folder)
+        return _counts_files.load(cls, path, split, special_tokens, memory_limit, temporary_folder)
 
     def _add_counts(self, pieces: list[bytes], counts: list[int]) -> None:
         # Not all at once: between two calls Python looks for Ctrl-C.

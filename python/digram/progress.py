@@ -83,8 +83,9 @@ class Bar:
 class TrainingBar:
     """For `digram.train(progress=...)`: a bar over the texts while they are counted, then one over the merges.
 
-    `total` is the size of the texts in bytes, where it is known (`Corpus.bytes`). `last` is the last report of
-    counting.
+    `total` is what there is to read in bytes, where it is known (`Corpus.bytes`, the size of the files): the first bar
+    shows how much of it was read, at which rate, what time is left, and how many documents there were. `last` is the
+    last report of counting.
     """
 
     def __init__(self, total: int | None = None, shown: bool = True) -> None:
@@ -96,7 +97,8 @@ class TrainingBar:
     def __call__(self, now: Progress) -> None:
         if now.stage == "counting":
             self.last = now
-            self._bar.reach(now.characters)
+            documents = "1 document" if now.documents == 1 else f"{now.documents:,} documents"
+            self._bar.reach(now.read, note=documents)
             return
         if self._stage == "counting":
             self._stage = "merging"

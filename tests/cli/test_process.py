@@ -21,7 +21,7 @@ from support.texts import stdlib_text
 def test_help_teaches():
     code, stdout, _ = run("--help")
     assert code == 0
-    assert re.findall(r"^  (\w+)  ", stdout, re.M) == SUBCOMMANDS
+    assert re.findall(r"^  ([\w-]+)  ", stdout, re.M) == SUBCOMMANDS
     for subcommand in SUBCOMMANDS:
         code, stdout, stderr = run(subcommand, "--help")
         assert (code, stderr) == (0, [])

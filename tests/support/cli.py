@@ -17,6 +17,8 @@ from digram.cli import main
 
 SUBCOMMANDS = [
     "train",
+    "count-pieces",
+    "merge-counts",
     "encode",
     "decode",
     "count",

@@ -40,9 +40,11 @@ def count(
 ) -> None:
     """Count tokens: the number, a tab and the name of each file, and a total where there are several.
 
+    Of a file of records (--field, --lines) it is the number of all its texts.
+
     FILES are text files in UTF-8, folders, patterns in quotes, or - for standard input, which is also what is read
     where none are named. TOK is a vocabulary that `digram train` or another tool wrote, or a named encoding.
-    --json gives {"files": [{"file", "tokens", "bytes"}, ...], "tokens", "bytes"}.
+    --json gives {"files": [{"file", "tokens", "bytes", "documents"}, ...], "tokens", "bytes"}.
 
     \b
     All text files of a folder, largest last:
@@ -57,18 +59,28 @@ def count(
     allowed = "all" if allow_special else ()
     on_terminal = sys.stdout.isatty()
     rows: list[dict[str, Any]] = []
-    tokens = size = documents = 0
+    last = -1  # the number of the file of the last row
+
+    def said() -> None:
+        if not as_json and rows:
+            name = rows[-1]["file"]
+            write(f"{rows[-1]['tokens']}\t{printable(name) if on_terminal else name}\n")
+
     for batch in options.read(corpus, "counting", quiet):
         counts = options.naming(batch, lambda texts: tokenizer.count_batch(texts, allowed, (), add_special, threads))
-        for (name, text), n in zip(batch, counts, strict=True):
-            tokens += n
-            documents += 1
-            size += len(text)
-            if as_json:
-                rows.append({"file": name, "tokens": n, "bytes": len(text)})
-            else:
-                write(f"{n}\t{printable(name) if on_terminal else name}\n")
+        at = 0
+        for number, name, n in batch.files:
+            if number != last:
+                said()
+                rows.append({"file": name, "tokens": 0, "bytes": 0, "documents": 0})
+                last = number
+            rows[-1]["tokens"] += sum(counts[at : at + n])
+            rows[-1]["bytes"] += sum(len(text) for _, text in batch[at : at + n])
+            rows[-1]["documents"] += n
+            at += n
+    said()
+    tokens = sum(row["tokens"] for row in rows)
     if as_json:
-        options.print_json({"files": rows, "tokens": tokens, "bytes": size})
-    elif documents > 1:
+        options.print_json({"files": rows, "tokens": tokens, "bytes": sum(row["bytes"] for row in rows)})
+    elif len(rows) > 1:
         write(f"{tokens}\ttotal\n")

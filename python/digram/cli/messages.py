@@ -88,7 +88,7 @@ _HINTS: tuple[tuple[type[Exception], str], ...] = (
     (IsADirectoryError, "name a file here, not a folder"),
     (PermissionError, "ask for the right to use it, or name another file"),
     (OSError, "check the file and the disk it is on"),
-    (MemoryError, "take smaller files: a file is one document, and is held in memory whole"),
+    (MemoryError, "take smaller files, or cut them by --lines or --separator: a document is held in memory whole"),
     (ValueError, "`digram COMMAND --help` shows what a command takes"),
     (OverflowError, "`digram COMMAND --help` shows what a command takes"),
 )
@@ -113,6 +113,10 @@ def explain(error: Exception) -> tuple[str, str] | None:
         return sentence, way_out
     if isinstance(error, errors.TextError) and sentence:
         return sentence, "--errors replace goes on, with U+FFFD in place of what is not UTF-8"
+    if isinstance(error, errors.CorpusError) and sentence:
+        return sentence, way_out.replace("skip_bad=True", "--skip-bad")
+    if isinstance(error, ModuleNotFoundError) and sentence:
+        return sentence, way_out
     if isinstance(error, errors.UnknownSymbolError) and sentence:
         return sentence, "train with --alphabet bytes or with --unknown bytes, and no text is unknown"
     if type(error) is ValueError and sentence:

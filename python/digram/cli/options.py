@@ -6,17 +6,18 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from digram import patterns
-from digram.cli.messages import CommandError, warnings_as_lines
+from digram.cli.messages import CommandError, warn, warnings_as_lines
 from digram.cli.terminal import write
 from digram.errors import DigramError, MissingVocabularyError
 
 if TYPE_CHECKING:
-    from digram.corpus import Corpus, Document, Errors
+    from digram.corpus import Batch, Corpus, Document, Errors
     from digram.tokenizer import Tokenizer
 
 __all__ = [
@@ -86,13 +87,15 @@ def files(required: bool) -> Callable[[Command], Command]:
 
 
 def reading(command: Command) -> Command:
-    """How files are read."""
+    """How files are read, and which records of them."""
+    from digram.cli.data import data  # whose types come from here
+
     return click.option(
         "--errors",
         type=click.Choice(["strict", "replace", "ignore"]),
         default="strict",
         help="Bytes that are not UTF-8: stop, put U+FFFD in their place, or leave them out.  [default: strict]",
-    )(command)
+    )(data(command))
 
 
 def vocabulary(command: Command) -> Command:
@@ -183,35 +186,60 @@ def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Toke
         raise CommandError(str(error), "--split and --special are for .tiktoken files, which hold neither") from None
 
 
+class Named(list[tuple[str, "Document"]]):
+    """Documents, each with the name of its file; and where they stood."""
+
+    def __init__(self, batch: Batch) -> None:
+        from digram.corpus.batch import as_bytes
+
+        names = chain.from_iterable(repeat(name, n) for _, name, n in batch.files())
+        super().__init__(zip(names, as_bytes(batch.documents), strict=True))
+        self.files = batch.files()
+        self.where = batch.where
+
+
 def naming(batch: Sequence[tuple[str, Document]], work: Callable[[list[Document]], list[Result]]) -> list[Result]:
-    """What `work` makes of the documents of a batch; its errors name the file where the library's name the item."""
+    """What `work` makes of the documents of a batch; its errors name the file and the place in it where the library's
+    name the item."""
     try:
         return work([document for _, document in batch])
     except DigramError as error:
         item = re.match(r"item (\d+): ", str(error))
         if item is None and len(batch) > 1:
             raise
-        name, message = (batch[int(item[1])][0], str(error)[item.end() :]) if item else (batch[0][0], str(error))
-        raise type(error)(f"{'standard input' if name == '-' else name}: {message}") from None
+        i, message = (int(item[1]), str(error)[item.end() :]) if item else (0, str(error))
+        where = batch.where(i) if isinstance(batch, Named) else batch[i][0]
+        raise type(error)(f"{'standard input' if where == '-' else where}: {message}") from None
 
 
-def read(corpus: Corpus, label: str, quiet: bool) -> Iterator[list[tuple[str, Document]]]:
+def read(corpus: Corpus, label: str, quiet: bool) -> Iterator[Named]:
     """The documents of a corpus in batches, with a bar that shows how much of them the caller has taken."""
     from digram.progress import Bar
 
     # Data on the same terminal would tear the bar to pieces.
     shown = not quiet and not sys.stdout.isatty() and (corpus.bytes is None or corpus.bytes >= _WORTH_A_BAR)
     with warnings_as_lines(), Bar(label, corpus.bytes, shown=shown) as bar:
-        for batch in corpus.batches():
-            yield batch
-            bar.advance(sum(len(document) for _, document in batch))
+        for batch in corpus.read():
+            yield Named(batch)
+            bar.reach(batch.read)
 
 
-def corpus_of(files: Sequence[str], errors: Errors) -> Corpus:
-    """The corpus of FILES."""
+def corpus_of(files: Sequence[str], errors: Errors, learning: bool = False) -> Corpus:
+    """The corpus of FILES, as the options of `reading` say. With `learning`, warns of records that are read as text."""
+    from digram.cli.data import chosen
     from digram.corpus import Corpus
+    from digram.corpus.paths import looks_like_records
 
-    return Corpus(files, errors=errors)
+    given = chosen()
+    corpus = Corpus(files, errors=errors, **given)
+    if learning and given.get("field") is None and given.get("format") is None:
+        records = [name for name in corpus.files if looks_like_records(name)]
+        if records:
+            warn(
+                f"{records[0]}{f' and {len(records) - 1:,} more are' if len(records) > 1 else ' is'} read as text as "
+                "it stands there: --field text takes the text of records, --format text says that this is meant"
+            )
+    return corpus
 
 
 def to_json(value: Any) -> str:

@@ -11,11 +11,12 @@ import click
 
 from digram.cli import learning, options
 from digram.cli.messages import CommandError, counted, note, warnings_as_lines
+from digram.cli.pieces import counts_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from digram.corpus import Errors
+    from digram.corpus import Corpus, Errors
     from digram.training import Ties
 
 __all__ = ["train"]
@@ -86,6 +87,13 @@ __all__ = ["train"]
 @learning.beginning
 @learning.weights
 @learning.following
+@click.option(
+    "--counts",
+    "of_counts",
+    is_flag=True,
+    help="FILES hold counts of pieces (of any Parquet file, the columns piece and count). What `digram count-pieces` "
+    "wrote is known without it.",
+)
 @options.reading
 @options.threads
 @options.as_json
@@ -102,6 +110,7 @@ def train(
     ties: Ties,
     weights: tuple[Fraction, ...],
     resume: str | None,
+    of_counts: bool,
     errors: Errors,
     threads: int | None,
     as_json: bool,
@@ -110,13 +119,18 @@ def train(
 ) -> None:
     """Learn a vocabulary from FILES and write it to TOK.
 
-    FILES are text files in UTF-8, folders, patterns in quotes, or - for standard input; a file is one document.
+    FILES are text files in UTF-8, folders, patterns in quotes, or - for standard input; a file is one document, or
+    each record of it with --field, or each line with --lines. Or they are counts that `digram count-pieces` wrote.
     Training stops at --vocab-size ids or when no pair occurs --min-count times, whichever comes first. The result
     depends on the text alone, never on the number of threads.
 
     \b
     32,000 tokens from all files of a folder, with a marker for the end of a text:
       digram train books/ -o my.digram.json --vocab-size 32000 --special '<|endoftext|>'
+
+    \b
+    The texts of a data set, of which a tenth is enough:
+      digram train 'data/*.jsonl.zst' --field text --sample 0.1 -o my.digram.json --vocab-size 32000
 
     \b
     Every character pair that occurs at least twice, across word boundaries:
@@ -136,11 +150,30 @@ def train(
         raise click.UsageError(f"{len(files)} FILES and {len(weights)} --weight: give one weight for each of FILES.")
     outputs = _outputs(output, sizes)
     pattern = options.split_of(split)
-    corpora = [options.corpus_of((file,), errors) for file in files] if weights else [options.corpus_of(files, errors)]
-    read = tuple(file for corpus in corpora for file in corpus.files)
-    for path in outputs:
-        _check_output(path, read)
+    groups = [(file,) for file in files] if weights else [files]
+    if not of_counts:
+        from digram._counts_files import is_counts
 
+        known = [is_counts(file) for file in files]
+        of_counts = all(known)
+        if any(known) and not of_counts:
+            raise CommandError(
+                f"{files[known.index(True)]} holds counts of pieces, and {files[known.index(False)]} does not",
+                "count the other ones too: digram count-pieces FILES -o COUNTS",
+            )
+    sources: list[Corpus | PieceCounts]
+    if of_counts:
+        for path in outputs:
+            _check_output(path, files)
+        sources = [counts_of(group, more["memory_limit"], pattern, special) for group in groups]
+        corpora: list[Corpus] = []
+    else:
+        corpora = [options.corpus_of(group, errors, learning=True) for group in groups]
+        sources = [*corpora]
+        for path in outputs:
+            _check_output(path, tuple(file for corpus in corpora for file in corpus.files))
+
+    from digram.counts import PieceCounts
     from digram.progress import TrainingBar
     from digram.training import train as learn
 
@@ -149,7 +182,7 @@ def train(
     total = None if None in sums else sum(size for size in sums if size is not None)
     with warnings_as_lines(), TrainingBar(total, shown=not quiet) as bar:
         tokenizers = learn(
-            corpora if weights else corpora[0],
+            sources if weights else sources[0],
             sizes or None,
             min_count=min_count,
             special_tokens=special,
@@ -169,6 +202,8 @@ def train(
         tokenizer.save(path)
 
     documents, size = (bar.last.documents, bar.last.characters) if bar.last else (0, 0)
+    for source in sources:
+        documents += source.documents if isinstance(source, PieceCounts) else 0
     told = [
         {
             "tokenizer": path,
@@ -183,7 +218,8 @@ def train(
     if as_json:
         options.print_json(told[0] if len(told) == 1 else {"tokenizers": told})
     for path, tokenizer in zip(outputs, trained, strict=True):
-        read_from = f"{counted(documents, 'document')} of {counted(size, 'byte')}"
+        of = "counted before" if of_counts else f"of {counted(size, 'byte')}"
+        read_from = f"{counted(documents, 'document')} {of}"
         note(
             f"{counted(tokenizer.n_vocab, 'id')}, {len(tokenizer.merges):,} of them merged, from {read_from} in "
             f"{seconds:.1f} s: {path}",
@@ -225,5 +261,5 @@ def _check_output(output: str, files: tuple[str, ...]) -> None:
         )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise CommandError(f"{output} cannot be written: {folder} takes no new files", "name a file in another folder")
-    if path.exists() and any(name != "-" and os.path.samefile(path, name) for name in files):
+    if path.exists() and any(os.path.exists(name) and os.path.samefile(path, name) for name in files):
         raise CommandError(f"{output} is one of the files to learn from", "name another file: -o my.digram.json")

@@ -88,9 +88,13 @@ class Batch:
         run, number = self._at(i)
         return run.file, number + 1
 
-    def files(self) -> list[tuple[str, int]]:
-        """The files that the documents come from, in order, each with how many of them it gave."""
-        return [(run.name, len(run.numbers)) for run in self._runs]
+    def files(self) -> list[tuple[int, str, int]]:
+        """(file number, name, how many documents) in order, of the files that the documents come from."""
+        found: list[tuple[int, str, int]] = []
+        for run in self._runs:
+            before = found.pop()[2] if found and found[-1][0] == run.file else 0
+            found.append((run.file, run.name, before + len(run.numbers)))
+        return found
 
 
 def place(name: str, unit: str | None, number: int) -> str:

@@ -36,6 +36,7 @@ class Stream(io.RawIOBase):
         self._raw = _Counted(paths.opened(name), name)
         self._given = 0
         self._held = memoryview(b"")
+        self._damage: Exception | None = None
         self._file: Any = self._raw
         if packing is not None:
             self._file = _unpacker(packing, self._raw)
@@ -51,7 +52,7 @@ class Stream(io.RawIOBase):
     def some(self, size: int) -> bytes:
         """The next bytes, about `size` of them; none at the end."""
         try:
-            data: bytes = self._file.read(size)
+            data = self._file.read(size) if self._packing is None else self._unpacked(size)
             if not data and self._packing is not None and not self.passed:
                 raise EOFError
         except EOFError:
@@ -68,6 +69,25 @@ class Stream(io.RawIOBase):
             ) from None
         self._given += len(data)
         return data
+
+    def _unpacked(self, size: int) -> bytes:
+        """Up to `size` bytes; what is good before a damage is given first, and the damage told the next time."""
+        if self._damage is not None:
+            raise self._damage
+        parts, held = [], 0
+        while held < size:
+            try:
+                part = self._file.read1(size - held)
+            except Exception as error:
+                if not parts:
+                    raise
+                self._damage = error
+                break
+            if not part:
+                break
+            parts.append(part)
+            held += len(part)
+        return b"".join(parts)
 
     def stretches(self, size: int) -> Iterator[bytes]:
         """All of it, about `size` bytes at a time."""
@@ -143,21 +163,18 @@ class _Zstd:
         self._frame: Any = None
         self._packed = b""  # read from the file, not given to a frame yet
 
-    def read(self, size: int) -> bytes:
-        parts, held = [], 0
-        while held < size:
+    def read1(self, size: int) -> bytes:
+        """The next bytes, not many more than `size`; none at the end."""
+        while True:
             packed = self._packed or self._raw.read(_ZSTD_STEP)
             self._packed = b""
             if not packed:
                 if self._frame is not None and not self._frame.eof:
-                    if held:
-                        break  # what came before is good
                     raise EOFError
-                break
+                return b""
             if self._frame is None or self._frame.eof:
                 self._frame = self._package.decompressobj()
-            part = self._frame.decompress(packed)
+            part: bytes = self._frame.decompress(packed)
             self._packed = self._frame.unused_data if self._frame.eof else b""
-            parts.append(part)
-            held += len(part)
-        return b"".join(parts)
+            if part:
+                return part

@@ -81,6 +81,14 @@ def format_of(name: str, format: str | None, field: str | None) -> tuple[str, st
     return (_RECORDS.get(suffix, "text") if field is not None else "text"), packing_
 
 
+def looks_like_records(name: str) -> bool:
+    """Whether a file is JSON lines, or a table, by its name."""
+    stem, suffix = os.path.splitext(name)
+    if suffix.lower() in PACKINGS:
+        suffix = os.path.splitext(stem)[1]
+    return suffix.lower() in _RECORDS and suffix.lower() != ".json"
+
+
 def check_format(format: str | None) -> None:
     """ValueError for what is no format."""
     if format is not None:

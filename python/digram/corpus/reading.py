@@ -17,7 +17,15 @@ Errors = Literal["strict", "replace", "ignore"]
 SKIP = "mend it, or leave such records out with skip_bad=True"
 """The way out that errors about a bad record name."""
 
-_UNITS = {"text": "line", "jsonl": "line", "csv": "row", "tsv": "row", "parquet": "row", "arrow": "row", "items": "record"}
+_UNITS = {
+    "text": "line",
+    "jsonl": "line",
+    "csv": "row",
+    "tsv": "row",
+    "parquet": "row",
+    "arrow": "row",
+    "items": "record",
+}
 
 
 @dataclass
@@ -95,4 +103,4 @@ class Reading:
 
     def unit(self, file: File) -> str:
         """What a record of the file is called."""
-        return "document" if file.format == "text" and not self.lines else _UNITS[file.format]
+        return "document" if file.format == "text" and not self.lines else _UNITS.get(file.format, "row")

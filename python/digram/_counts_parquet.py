@@ -1,0 +1,124 @@
+"""Piece counts as a Parquet file: the columns `piece` (binary) and `count` (int64), a row for each piece.
+
+What the pieces were cut by stands in the metadata of the schema, as JSON under the key `digram.piece_counts`: version,
+split, special_tokens, ordered (whether the rows stand in order of first appearance) and documents. A file of others
+needs the two columns alone; pieces may repeat in it, and may be strings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from digram._optional import needed
+from digram.errors import FormatError
+from digram.files import regular_file, whole_file
+
+if TYPE_CHECKING:
+    from digram.counts import PieceCounts
+
+AnyPath = str | os.PathLike[str]
+
+_KEY = b"digram.piece_counts"
+_ROWS = 1 << 16
+
+
+def save(counts: PieceCounts, path: AnyPath) -> None:
+    """Writes counts, a row group for each part that the engine gives; the file appears when it is whole."""
+    pyarrow = needed("pyarrow", "a Parquet file")
+    import pyarrow.parquet as parquet
+
+    facts = {name: getattr(counts, name) for name in ("split", "special_tokens", "ordered", "documents")}
+    metadata = {_KEY: json.dumps({"version": 1, **facts})}
+    fields = [("piece", pyarrow.binary()), ("count", pyarrow.int64())]
+    schema = pyarrow.schema([pyarrow.field(name, kind, nullable=False) for name, kind in fields], metadata=metadata)
+    with whole_file(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        for pieces, ends, numbers in counts._flat():
+            n = len(ends) // 8
+            offsets = pyarrow.py_buffer(bytes(8) + bytes(ends))
+            column = pyarrow.Array.from_buffers(pyarrow.large_binary(), n, [None, offsets, pyarrow.py_buffer(pieces)])
+            counted = pyarrow.Array.from_buffers(pyarrow.uint64(), n, [None, pyarrow.py_buffer(bytes(numbers))])
+            try:
+                counted = counted.cast(pyarrow.int64())
+            except pyarrow.ArrowInvalid:
+                raise OverflowError(
+                    f"a piece occurs more than 2^63 - 1 times, which no Parquet file of counts holds: save {path} "
+                    "under a name without .parquet"
+                ) from None
+            for start in range(0, n, _ROWS):
+                some = [column.slice(start, _ROWS).cast(pyarrow.binary()), counted.slice(start, _ROWS)]
+                writer.write_batch(pyarrow.RecordBatch.from_arrays(some, schema=schema))
+
+
+def opened(path: AnyPath) -> tuple[dict[str, Any] | None, Iterator[tuple[bytes, Any, Any]]]:
+    """(facts, or None where the file does not say them; blocks of pieces, where each ends, and counts)."""
+    pyarrow = needed("pyarrow", "a Parquet file")
+    import pyarrow.parquet as parquet
+
+    try:
+        with regular_file(path) as file:
+            schema = parquet.ParquetFile(file).schema_arrow
+    except pyarrow.ArrowException as error:
+        raise _damaged(path, str(error)) from None
+    for name, kinds in (("piece", ("binary", "string")), ("count", ("int",))):
+        if schema.names.count(name) != 1 or not any(kind in str(schema.field(name).type) for kind in kinds):
+            raise FormatError(
+                f"{path} holds no piece counts, which are the columns piece (binary) and count (int64) of a Parquet "
+                f"file; its columns are {', '.join(f'{f.name} ({f.type})' for f in schema) or 'none'}"
+            )
+    facts = None
+    if schema.metadata and _KEY in schema.metadata:
+        try:
+            facts = json.loads(schema.metadata[_KEY])
+        except (ValueError, RecursionError) as error:
+            raise _damaged(path, str(error)) from None
+    return facts, _blocks(path, pyarrow, parquet)
+
+
+def is_ours(path: AnyPath) -> bool:
+    """Whether a Parquet file says that it holds piece counts."""
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    try:
+        with regular_file(path) as file:
+            return _KEY in (parquet.ParquetFile(file).schema_arrow.metadata or {})
+    except (pyarrow.ArrowException, OSError):
+        return False
+
+
+def _blocks(path: AnyPath, pyarrow: Any, parquet: Any) -> Iterator[tuple[bytes, Any, Any]]:
+    with regular_file(path) as file:
+        try:
+            batches = parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False).iter_batches(
+                _ROWS, columns=["piece", "count"]
+            )
+            for batch in batches:
+                pieces, numbers = batch.column("piece"), batch.column("count")
+                if pieces.null_count or numbers.null_count:
+                    raise _damaged(path, "a piece or a count is null")
+                # Cast anew, an array begins at the beginning of its buffers.
+                pieces = pyarrow.concat_arrays([pieces.cast(pyarrow.binary()).cast(pyarrow.large_binary())])
+                numbers = pyarrow.concat_arrays([numbers.cast(pyarrow.uint64())])
+                first, rest = pieces.offset, pieces.offset + len(pieces) + 1
+                offsets = memoryview(pieces.buffers()[1]).cast("q")[first:rest]
+                ends = offsets[1:]
+                if offsets and offsets[0]:
+                    begin = offsets[0]
+                    ends = pyarrow.py_buffer(b"".join((end - begin).to_bytes(8, "little") for end in ends))
+                data = pieces.buffers()[2]
+                flat = b"" if data is None or not len(pieces) else bytes(memoryview(data)[offsets[0] : offsets[-1]])
+                counted = memoryview(numbers.buffers()[1]).cast("B")[8 * numbers.offset :][: 8 * len(numbers)]
+                if len(pieces):
+                    yield flat, memoryview(ends).cast("B"), counted
+        except (pyarrow.ArrowException, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise _damaged(path, str(error)) from None
+
+
+def _damaged(path: AnyPath, reason: str) -> FormatError:
+    what = reason.partition("\n")[0].rstrip(".")
+    return FormatError(f"{path} is damaged: {what}; count the texts again, or copy the file anew")
