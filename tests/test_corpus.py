@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import digram
-from digram import corpus as corpus_module
 from digram.corpus import LeftOutWarning
-from digram.errors import TextError
+from digram.corpus import paths as paths_module
+from digram.corpus import text as text_module
+from digram.errors import CorpusError, TextError
 from support.texts import all_samples
 
 
@@ -134,16 +135,14 @@ def test_a_pipe_is_a_file_of_unknown_size(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".bz2", ".parquet", ".arrow", ".GZ"])
-def test_compressed_and_columnar_files_are_refused_not_read_as_text(tree, suffix):
+def test_what_is_packed_or_has_columns_by_its_name_is_never_read_as_text(tree, suffix):
     Path("notes/x" + suffix).write_text("text all the same")
     for path in ["notes/x" + suffix, "notes", "notes/x*"]:
-        with pytest.raises(ValueError, match=rf"notes/x\{suffix} is an? .*does not read yet: unpack it"):
-            digram.Corpus(path)
-
-
-def test_a_field_is_refused(tree):
-    with pytest.raises(ValueError, match=r"field='text' .*does not read yet"):
-        digram.Corpus("b.txt", field="text")
+        with pytest.raises(CorpusError, match=rf"^notes/x\{suffix} is damaged, or no "):
+            list(digram.Corpus(path))
+    Path("notes/x.parquet.gz").write_text("text all the same")
+    with pytest.raises(ValueError, match=r"x\.parquet\.gz is a Parquet file packed by gzip, .*: unpack it first"):
+        digram.Corpus("notes/x.parquet.gz")
 
 
 def test_records_without_a_field_are_plain_text(tree):
@@ -177,19 +176,19 @@ def test_ill_formed_text_names_file_and_byte(tmp_path):
 )
 def test_the_check_by_stretches_says_what_decoding_the_whole_says(data, stretch):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(corpus_module, "_STRETCH", stretch)
+        patch.setattr(text_module, "_STRETCH", stretch)
         try:
             data.decode()
             first = None
         except UnicodeDecodeError as error:
             first = error.start
         if first is None:
-            assert corpus_module._well_formed("f", data, "strict") is data
+            assert text_module.well_formed("f", data, "strict") is data
         else:
             with pytest.raises(TextError, match=rf"^f is not UTF-8 at byte {first} \(0x{data[first]:02x}\)"):
-                corpus_module._well_formed("f", data, "strict")
+                text_module.well_formed("f", data, "strict")
         for errors in ("replace", "ignore"):
-            assert corpus_module._well_formed("f", data, errors).decode() == data.decode("utf-8", errors)
+            assert text_module.well_formed("f", data, errors).decode() == data.decode("utf-8", errors)
 
 
 def test_the_byte_offset_is_right_far_into_a_file(tmp_path):
@@ -263,7 +262,7 @@ def test_a_file_that_cannot_be_read_is_named(tree, monkeypatch):
         def read(self, size=-1):
             raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(corpus_module, "open", lambda *_: Broken(), raising=False)
+    monkeypatch.setattr(paths_module, "open", lambda *_: Broken(), raising=False)
     with pytest.raises(OSError, match="Input/output error") as caught:
         list(corpus)
     assert caught.value.filename == "notes/z.txt"

@@ -226,9 +226,9 @@ def test_a_model_is_not_its_encoding(tmp_path, monkeypatch):
 
 
 def test_a_device_without_end_is_no_corpus(monkeypatch):
-    from digram import corpus
+    from digram.corpus import text
 
-    monkeypatch.setattr(corpus, "_MOST_OF_A_DEVICE", 1 << 16)
+    monkeypatch.setattr(text, "_MOST_OF_A_DEVICE", 1 << 16)
     with pytest.raises(OSError, match="The device gives bytes without end: '/dev/zero'"):
         list(digram.Corpus(["/dev/zero"]))
     assert list(digram.Corpus(["/dev/null"])) == [b""]

@@ -60,9 +60,10 @@ def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
                     continue
                 where = place(file.name, "row", begin + k + 2)
                 if len(row) != len(names):
-                    reading.tally.bad(
-                        CorpusError(f"{where} has {len(row)} cells, and there are {len(names)} columns: {SKIP}")
-                    )
+                    has = f"{len(row)} of {len(names)} cells"
+                    if len(row) > len(names):
+                        has = f"{len(row)} cells, and there are {len(names)} columns"
+                    reading.tally.bad(CorpusError(f"{where} has {has}: {SKIP}"))
                     continue
                 text = _utf8(row[at], where, reading)
                 if text is None:
