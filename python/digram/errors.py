@@ -7,6 +7,7 @@
     │   │   └── CorpusError          a file of a data set is damaged, or lacks the field; a record of it holds no text
     │   ├── MissingVocabularyError   FileNotFoundError: a named encoding, or the other file of a pair, is not there
     │   ├── PatternError             ValueError: a split pattern does not compile, or backtracks without end
+    │   ├── ShardError               ValueError: shards are damaged, or are not those of this run to go on with
     │   ├── SpecialTokenError        ValueError: a disallowed special token stands in the text
     │   ├── TextError                ValueError: bytes that should be UTF-8 are not
     │   ├── UnknownSymbolError       ValueError: a character or byte that the vocabulary cannot represent
@@ -35,6 +36,7 @@ __all__ = [
     "LeftOutWarning",
     "MissingVocabularyError",
     "PatternError",
+    "ShardError",
     "SpecialTokenError",
     "TextError",
     "TrainingWarning",
@@ -73,6 +75,10 @@ class MissingVocabularyError(DigramError, FileNotFoundError):
 
 class PatternError(DigramError, ValueError):
     """A split pattern does not compile, or backtracks without end."""
+
+
+class ShardError(DigramError, ValueError):
+    """Shards of ids are damaged, cannot be read so, or were begun with another tokenizer, corpus or other options."""
 
 
 class SpecialTokenError(DigramError, ValueError):

@@ -115,6 +115,25 @@ class Tokenizer(Cutting):
         flat = self._encoder.encode_flat(text, *self._specials(allowed_special, disallowed_special), add_special_tokens)
         return numpy.frombuffer(flat, dtype=numpy.uint32)  # type: ignore[no-any-return]
 
+    def encode_batch_to_numpy(
+        self,
+        texts: Iterable[Text],
+        allowed_special: Specials = (),
+        disallowed_special: Specials = (),
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+    ) -> tuple[numpy.ndarray[Any, numpy.dtype[numpy.uint32]], numpy.ndarray[Any, numpy.dtype[numpy.uint64]]]:
+        """The ids of all texts end to end as a numpy array of uint32, and where each text's end among them.
+
+        Those of text i are `ids[ends[i - 1]:ends[i]]`, of the first `ids[:ends[0]]`.
+        """
+        numpy = _optional.needed("numpy", "encode_batch_to_numpy")
+        specials = self._specials(allowed_special, disallowed_special)
+        flat, ends = self._encoder.encode_batch_flat(
+            _texts(texts), *specials, _threads.checked(threads), add_special_tokens
+        )
+        return numpy.frombuffer(flat, dtype=numpy.uint32), numpy.frombuffer(ends, dtype=numpy.uint64)
+
     def count(
         self,
         text: Text,

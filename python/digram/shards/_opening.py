@@ -1,0 +1,246 @@
+"""One shard that is there: its facts, its documents in pieces, its rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from digram import _optional
+from digram.errors import FormatError, ShardError
+from digram.files import check_readable, contents
+from digram.shards._parquet import CONTINUES, CU_SEQLENS, IDS, METADATA, boundaries
+from digram.shards._sinks import ENDS, FACTS, MEGATRON_CODES, MEGATRON_MAGIC
+from digram.shards._tokens import Array
+
+__all__ = ["OpenShard", "Piece", "opened"]
+
+Piece = tuple[Array, bool]
+"""Ids of a document, and whether it ends there; else it goes on in the next piece."""
+
+DTYPES = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
+
+_STRETCH = 1 << 20
+_ROWS = 1 << 8
+
+
+def opened(path: Path, dtype: str | None, eod: int | None) -> OpenShard:
+    """The shard that a file belongs to. ShardError where it cannot be one; OSError where it cannot be read."""
+    if dtype is not None and dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, not {dtype!r}")
+    index = path.with_suffix(".idx")
+    if path.suffix == ".idx" or (path.suffix == ".bin" and index.is_file()):
+        return _Megatron(index, dtype, eod)
+    kinds: dict[str, type[OpenShard]] = {".bin": _Bin, ".npy": _Npy, ".parquet": _Parquet}
+    if path.suffix not in kinds:
+        raise ShardError(f"{path} is no file of ids by its name: those end in .bin, .npy, .idx or .parquet")
+    return kinds[path.suffix](path, dtype, eod)
+
+
+class OpenShard:
+    """A shard to be read. `goes_on_from` is the number of the one whose last document may go on here."""
+
+    def __init__(self, path: Path, dtype: str | None, eod: int | None) -> None:
+        check_readable(path)
+        os.stat(path)  # FileNotFoundError with the name
+        self.path, self.dtype, self.eod = path, dtype, eod
+        self.goes_on_from: int | None = None
+        self.facts = self._facts()
+        if self.facts is not None:
+            try:
+                self.eod = None if self.facts["eod"] is None else int(self.facts["eod"]["id"])
+                self.tokens, self.documents, self.padding = (
+                    int(self.facts[name]) for name in ("tokens", "documents", "padding")
+                )
+                self.row = None if self.facts["row_length"] is None else int(self.facts["row_length"])
+            except (KeyError, TypeError, ValueError) as error:
+                raise self.damaged(f"its facts in {path.with_suffix(FACTS).name} lack something ({error})") from None
+
+    def _facts(self) -> dict[str, Any] | None:
+        path = self.path.with_suffix(FACTS)
+        try:
+            facts = json.loads(contents(path))
+        except FileNotFoundError:
+            return None
+        except FormatError:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise self.damaged(f"its facts in {path.name} are no JSON ({error})") from None
+        return facts if isinstance(facts, dict) and "between_documents" in facts else None
+
+    def damaged(self, what: str) -> ShardError:
+        """The error for a shard that is not what it should be."""
+        return ShardError(f"{self.path} is damaged: {what}; encode again, or copy it anew")
+
+    def pieces(self) -> Iterator[Piece]:
+        """The documents, one after the other."""
+        raise NotImplementedError
+
+    def rows(self) -> Iterator[tuple[Array, Array]]:
+        """The ids and the boundaries of each packed row."""
+        raise self._not_packed()
+
+    def _not_packed(self) -> ShardError:
+        return ShardError(f"{self.path} is not packed: read its documents, or encode with a row length")
+
+
+class _Bin(OpenShard):
+    def _ids(self) -> Array:
+        dtype = self.facts["dtype"] if self.facts is not None else self.dtype
+        if dtype is None:
+            raise ShardError(
+                f"{self.path} has no facts beside it ({self.path.with_suffix(FACTS).name}), "
+                "so that nothing says what numbers it holds: give dtype, such as uint16"
+            )
+        width, size = np.dtype(dtype).itemsize, self.path.stat().st_size
+        if size % width:
+            raise self.damaged(f"its {size:,} bytes are no whole number of {dtype}")
+        return _mapped(self.path, dtype, size // width)
+
+    def _known(self) -> Array:
+        """The ids, of the number that the facts say, without padding."""
+        ids = self._ids()
+        if self.facts is None:
+            return ids
+        if len(ids) != self.tokens + self.padding:
+            raise self.damaged(f"it holds {len(ids):,} ids, and its facts say {self.tokens + self.padding:,}")
+        return ids[: self.tokens]
+
+    def _ends(self, ids: Array) -> Iterator[Array]:
+        path = self.path.with_suffix(ENDS)
+        if self.facts is not None:
+            if path.stat().st_size != 8 * self.documents:
+                raise self.damaged(f"{path.name} does not hold the ends of {self.documents:,} documents")
+            ends = _mapped(path, "uint64", self.documents)
+            for first in range(0, len(ends), _STRETCH):
+                yield ends[first : first + _STRETCH]
+        elif self.eod is not None:
+            for first in range(0, len(ids), _STRETCH):
+                yield np.flatnonzero(ids[first : first + _STRETCH] == self.eod) + (first + 1)
+
+    def pieces(self) -> Iterator[Piece]:
+        ids, start = self._known(), 0
+        for ends in self._ends(ids):
+            for end in ends.tolist():
+                if not start <= end <= len(ids):
+                    raise self.damaged("documents end in no order, or beyond its ids")
+                yield ids[start:end], True
+                start = end
+        if start < len(ids) or (self.facts is None and self.eod is None):
+            yield ids[start:], self.facts is None
+
+    def rows(self) -> Iterator[tuple[Array, Array]]:
+        if self.facts is None or self.row is None:
+            raise self._not_packed()
+        self._known()
+        ids = self._ids().reshape(-1, self.row)
+        ends = np.concatenate([*self._ends(ids), np.empty(0, np.uint64)]).astype(np.int64)
+        for first in range(0, len(ids), _ROWS):
+            some = ids[first : first + _ROWS]
+            start, stop = first * self.row, (first + len(some)) * self.row
+            # An end is in the row whose last id it follows; one of no id at all is in the first row.
+            inside = ends[np.searchsorted(ends, start, side="right" if first else "left") :]
+            inside = inside[: np.searchsorted(inside, stop, side="right")] - start
+            offsets, values, _ = boundaries(inside, len(some), self.row, min(self.tokens, stop) - start)
+            for i, row in enumerate(some):
+                yield row, values[offsets[i] : offsets[i + 1]]
+
+
+class _Npy(_Bin):
+    def _ids(self) -> Array:
+        try:
+            ids = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        except ValueError as error:
+            try:
+                ids = np.load(self.path, allow_pickle=False)  # an empty array cannot be mapped
+            except (ValueError, EOFError):
+                raise self.damaged(str(error)) from None
+        if not np.issubdtype(ids.dtype, np.integer):
+            raise ShardError(f"{self.path} holds {ids.dtype}, and ids are whole numbers: name a file of ids")
+        return ids.view(np.ndarray).reshape(-1)
+
+
+class _Megatron(OpenShard):
+    def pieces(self) -> Iterator[Piece]:
+        data = self.path.with_suffix(".bin")
+        with open(self.path, "rb") as file:
+            head = file.read(34)
+        if len(head) < 34 or head[:9] != MEGATRON_MAGIC or head[9:17] != struct.pack("<Q", 1):
+            raise self.damaged("it does not begin as an index of Megatron-LM, version 1")
+        code, sequences, documents = struct.unpack("<BQQ", head[17:])
+        dtype = next((name for name, number in MEGATRON_CODES.items() if number == code), None)
+        if dtype is None:
+            raise self.damaged(f"its ids are of type {code}, which is no type of whole numbers")
+        if self.path.stat().st_size < 34 + 12 * sequences + 8 * documents:
+            raise self.damaged("it ends too early")
+        lengths = _mapped(self.path, "int32", sequences, 34)
+        pointers = _mapped(self.path, "int64", sequences, 34 + 4 * sequences)
+        borders = _mapped(self.path, "int64", documents, 34 + 12 * sequences)
+        width, size = np.dtype(dtype).itemsize, data.stat().st_size
+        ids = _mapped(data, dtype, size // width)
+        for first in range(0, sequences, _STRETCH):
+            stretch = slice(first, first + _STRETCH)
+            near = slice(*np.searchsorted(borders, [first, first + _STRETCH], side="right"))
+            last = set((borders[near] - 1).tolist())  # the sequences that a document ends with
+            for number, (pointer, length) in enumerate(
+                zip(pointers[stretch].tolist(), lengths[stretch].tolist(), strict=True), first
+            ):
+                start = pointer // width
+                if pointer % width or length < 0 or not 0 <= start <= start + length <= len(ids):
+                    raise self.damaged(f"sequence {number} lies outside {data.name}")
+                yield ids[start : start + length], number in last
+
+
+class _Parquet(OpenShard):
+    def _facts(self) -> dict[str, Any] | None:
+        self._file = _optional.needed("pyarrow.parquet", "Parquet").ParquetFile(self.path)
+        return super()._facts()
+
+    def _batches(self) -> Iterator[Any]:
+        schema = self._file.schema_arrow
+        if IDS not in schema.names:
+            raise ShardError(f"{self.path} has no column {IDS}: name a file of ids")
+        self.packed = CU_SEQLENS in schema.names and METADATA in (schema.metadata or {})
+        columns = [IDS, CU_SEQLENS, CONTINUES] if self.packed else [IDS]
+        return iter(self._file.iter_batches(1 << 12, columns=columns))
+
+    def pieces(self) -> Iterator[Piece]:
+        for batch in self._batches():
+            ids, starts = _lists(batch.column(IDS))
+            if not self.packed:
+                for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+                    yield ids[start:end], True
+                continue
+            borders, places = _lists(batch.column(CU_SEQLENS))
+            for row, goes_on in enumerate(batch.column(CONTINUES).to_pylist()):
+                inside = (borders[places[row] : places[row + 1]] + starts[row]).tolist()
+                for i, (start, end) in enumerate(zip(inside[:-1], inside[1:], strict=True), 2):
+                    yield ids[start:end], not (goes_on and i == len(inside))
+
+    def rows(self) -> Iterator[tuple[Array, Array]]:
+        for batch in self._batches():
+            if not self.packed:
+                raise self._not_packed()
+            ids, starts = _lists(batch.column(IDS))
+            borders, places = _lists(batch.column(CU_SEQLENS))
+            for row in range(len(batch)):
+                yield ids[starts[row] : starts[row + 1]], borders[places[row] : places[row + 1]]
+
+
+def _lists(column: Any) -> tuple[Array, Array]:
+    """What an Arrow array of lists holds: all values, and where each list begins among them, and the end."""
+    offsets = column.offsets.to_numpy(zero_copy_only=False)
+    return column.values.to_numpy(zero_copy_only=False), offsets
+
+
+def _mapped(path: Path, dtype: str, number: int, offset: int = 0) -> Array:
+    """Numbers of a file, least byte first, where they are."""
+    kind = np.dtype(dtype).newbyteorder("<")
+    if not number:
+        return np.empty(0, kind)  # nothing cannot be mapped
+    return np.memmap(path, kind, "r", offset, (number,)).view(np.ndarray)
