@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import options
+from digram.cli import options, sharding
 from digram.cli.terminal import write
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ __all__ = ["encode"]
 @options.add_special
 @options.vocabulary
 @options.reading
+@sharding.sharding
 @options.threads
 @options.as_json
 @options.quiet
@@ -37,8 +38,10 @@ def encode(
     threads: int | None,
     as_json: bool,
     quiet: bool,
+    **shards: Any,
 ) -> None:
-    """Turn text into ids: a line for each document, the ids in decimal, with blanks between them.
+    """Turn text into ids: a line for each document, the ids in decimal, with blanks between them; or, with -o OUT,
+    shards of ids in a folder, ready for training.
 
     FILES are text files in UTF-8, folders, patterns in quotes, or - for standard input, which is also what is read
     where none are named. TOK is a vocabulary that `digram train` or another tool wrote, or a named encoding.
@@ -52,9 +55,25 @@ def encode(
     \b
     Text from another program, with markers that become their ids:
       printf 'One.<|endoftext|>Two.' | digram encode -t my.digram.json --allow-special
+
+    \b
+    A data set to shards (uint16 or uint32, no header), a hundredth of it held out; after a
+    kill, or when the disk was full, the same command with --resume goes on:
+      digram encode -t my.digram.json 'books/**/*.txt' -o ids --validation 0.01
+      digram encode -t my.digram.json 'books/**/*.txt' -o ids --validation 0.01 --resume
+      digram decode -t my.digram.json ids > books.txt
+
+    \b
+    Rows of 4096 ids in Parquet, with where documents end in each:
+      digram encode -t my.digram.json 'books/**/*.txt' -o rows --format parquet --pack 4096
     """
+    if shards["output"] is None:
+        sharding.check_alone()
     tokenizer = options.load_tokenizer(tok, split, special)
     corpus = options.corpus_of(files, errors)
+    if shards["output"] is not None:
+        sharding.to_shards(tokenizer, corpus, allow_special, add_special, threads, as_json, quiet, shards)
+        return
     allowed = "all" if allow_special else ()
     between = ""
     if as_json:

@@ -98,6 +98,9 @@ _HINTS: tuple[tuple[type[Exception], str], ...] = (
 _NOT_FOUND = {
     "No file matches the pattern": "paths start at the current folder, and ** stands for folders of any depth",
     "The folder holds no files": "a hidden file is read only where its name is given",
+    "Is a folder that is not empty": "--resume goes on with the run that was stopped there; else name a new folder",
+    "Is a folder that is not empty, without a manifest.json to go on from": "name a new folder",
+    "Another run is writing into it": "wait until it has ended, or name another folder",
 }
 
 
@@ -109,7 +112,7 @@ def explain(error: Exception) -> tuple[str, str] | None:
         return error.format_message(), "`digram COMMAND --help` shows what a command takes"
     # The library's sentences end with the way out: for its callers, in its own words, unless it names no argument.
     sentence, _, way_out = str(error).rpartition(": ")
-    if isinstance(error, (errors.MissingVocabularyError, errors.DownloadError)) and sentence:
+    if isinstance(error, (errors.MissingVocabularyError, errors.DownloadError, errors.ShardError)) and sentence:
         return sentence, way_out
     if isinstance(error, errors.TextError) and sentence:
         return sentence, "--errors replace goes on, with U+FFFD in place of what is not UTF-8"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
 
 __all__ = [
+    "WORTH_A_BAR",
     "AtLeast",
     "add_special",
     "allow_special",
@@ -46,7 +47,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 Result = TypeVar("Result")
 
 # Less than this is done before a bar could be read; and drawing one loads tqdm.
-_WORTH_A_BAR = 8 << 20
+WORTH_A_BAR = 8 << 20
 
 
 class AtLeast(click.types.IntParamType):
@@ -217,7 +218,7 @@ def read(corpus: Corpus, label: str, quiet: bool) -> Iterator[Named]:
     from digram.progress import Bar
 
     # Data on the same terminal would tear the bar to pieces.
-    shown = not quiet and not sys.stdout.isatty() and (corpus.bytes is None or corpus.bytes >= _WORTH_A_BAR)
+    shown = not quiet and not sys.stdout.isatty() and (corpus.bytes is None or corpus.bytes >= WORTH_A_BAR)
     with warnings_as_lines(), Bar(label, corpus.bytes, shown=shown) as bar:
         for batch in corpus.read():
             yield Named(batch)

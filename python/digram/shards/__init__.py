@@ -25,9 +25,9 @@ from digram import _optional
 
 _optional.needed("numpy", "digram.shards")
 
-from digram.shards._options import FORMATS, Format  # noqa: E402 (numpy is looked for first, for the sentence)
+from digram.shards._options import DEFAULT_EOD, FORMATS, Format  # noqa: E402 (numpy is looked for first, for the sentence)
 from digram.shards._tokens import checksum  # noqa: E402
-from digram.shards.reading import Row, read, rows  # noqa: E402
+from digram.shards.reading import Row, about, read, rows  # noqa: E402
 from digram.shards.writing import Statistics, write  # noqa: E402
 
-__all__ = ["FORMATS", "Format", "Row", "Statistics", "checksum", "read", "rows", "write"]
+__all__ = ["DEFAULT_EOD", "FORMATS", "Format", "Row", "Statistics", "about", "checksum", "read", "rows", "write"]

@@ -6,6 +6,7 @@ import json
 import os
 import struct
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -213,13 +214,13 @@ class _Parquet(OpenShard):
         for batch in self._batches():
             ids, starts = _lists(batch.column(IDS))
             if not self.packed:
-                for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+                for start, end in pairwise(starts.tolist()):
                     yield ids[start:end], True
                 continue
             borders, places = _lists(batch.column(CU_SEQLENS))
             for row, goes_on in enumerate(batch.column(CONTINUES).to_pylist()):
                 inside = (borders[places[row] : places[row + 1]] + starts[row]).tolist()
-                for i, (start, end) in enumerate(zip(inside[:-1], inside[1:], strict=True), 2):
+                for i, (start, end) in enumerate(pairwise(inside), 2):
                     yield ids[start:end], not (goes_on and i == len(inside))
 
     def rows(self) -> Iterator[tuple[Array, Array]]:

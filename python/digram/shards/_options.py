@@ -13,7 +13,15 @@ from digram.errors import UnknownTokenError
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
 
-__all__ = ["DEFAULT_EOD", "DEFAULT_SHARD_SIZE", "FORMATS", "MOST_OF_A_DOCUMENT", "Format", "Options", "number_of_tokens"]
+__all__ = [
+    "DEFAULT_EOD",
+    "DEFAULT_SHARD_SIZE",
+    "FORMATS",
+    "MOST_OF_A_DOCUMENT",
+    "Format",
+    "Options",
+    "number_of_tokens",
+]
 
 Format = Literal["bin", "npy", "megatron", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)

@@ -29,8 +29,8 @@ _LAST_WAIT = 2.0
 _END: Any = object()
 
 
-class _Stop(Exception):  # noqa: N818 (no error: another thread has one, or all is done)
-    pass
+class _Stop(Exception):
+    """Another thread has an error, or all is done."""
 
 
 class _Line(Generic[Read]):

@@ -36,8 +36,8 @@ NPY_HEADER = 128
 _STRETCH = 1 << 20
 
 
-class _Abandoned(Exception):  # noqa: N818 (no error: it only unwinds)
-    pass
+class _Abandoned(Exception):
+    """What was begun is not to be finished."""
 
 
 class Shard:
@@ -152,7 +152,8 @@ class _Megatron(Shard):
         self._data = self._file(".bin")
         self._index = self._file(".idx")
         # Lengths stand before the rest of the index, and wait for their number in a file without a name.
-        self._lengths = self._stack.enter_context(tempfile.TemporaryFile(dir=self._stem.parent))
+        spool = tempfile.TemporaryFile(dir=self._stem.parent)  # noqa: SIM115 (the stack closes it)
+        self._lengths = self._stack.enter_context(spool)
 
     def _add(self, ids: Array, ends: Array, columns: Any) -> None:
         self._data.write(little(ids))
@@ -186,5 +187,3 @@ def shard_of(format: Format) -> type[Shard]:
 
         return ParquetShard
     return {"bin": _Bin, "npy": _Npy, "megatron": _Megatron}[format]
-
-

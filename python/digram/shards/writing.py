@@ -34,7 +34,8 @@ class Statistics:
     """What `write` has done, with what earlier runs did that it went on from.
 
     `tokens` are all ids, those that end documents too, but for padding; `bytes` are those of the documents in UTF-8;
-    `longest` is the most ids of one document. `seconds` and `tokens_per_second` are those of this run alone.
+    `longest` is the most ids of one document. `read` are the bytes that this run has read, of files as they lie on the
+    disk where the corpus is of files. `seconds` and `tokens_per_second` are those of this run alone.
     """
 
     tokens: int = 0
@@ -43,6 +44,7 @@ class Statistics:
     longest: int = 0
     shards: int = 0
     eods: int = 0
+    read: int = 0
     seconds: float = 0.0
     resumed_from: int = 0
 
@@ -54,7 +56,12 @@ class Statistics:
     @property
     def tokens_per_second(self) -> float:
         """Of this run."""
-        return (self.tokens - self.resumed_from) / max(self.seconds, 1e-9)
+        return (self.tokens - self.resumed_from) / self.seconds if self.seconds else 0.0
+
+    @property
+    def nothing_to_do(self) -> bool:
+        """Whether an earlier run had already finished."""
+        return not self.seconds
 
 
 def write(
@@ -134,6 +141,7 @@ class _Part:
     where: Callable[[int], str]
     sizes: Array
     held_out: Array | None
+    read: int | None
 
 
 @dataclass(slots=True)
@@ -148,6 +156,7 @@ class _Encoded:
     skip: int
     sizes: Array
     held_out: Array | None
+    read: int | None
 
 
 class _Run:
@@ -218,7 +227,9 @@ class _Run:
                 if skip:
                     documents, columns = documents[skip:], None if columns is None else columns.slice(skip)
                 out = held_out(documents, options.validation, options.seed) if options.validation else None
-                yield _Part(documents, columns, start, skip, batch.where, sizes_of(documents), out)
+                yield _Part(
+                    documents, columns, start, skip, batch.where, sizes_of(documents), out, getattr(batch, "read", None)
+                )
             skip = max(skip - number, 0)
             start = batch.position
             del batch, documents, columns
@@ -237,7 +248,7 @@ class _Run:
         ends = ends.astype(np.int64)
         lengths = np.diff(ends, prepend=0) + (options.eod is not None)
         self._check_lengths(lengths, part)
-        return _Encoded(ids, ends, lengths, part.columns, part.start, part.skip, part.sizes, part.held_out)
+        return _Encoded(ids, ends, lengths, part.columns, part.start, part.skip, part.sizes, part.held_out, part.read)
 
     def _check_lengths(self, lengths: Array, part: _Part) -> None:
         most = MOST_OF_A_DOCUMENT.get(self._options.format)
@@ -262,6 +273,8 @@ class _Run:
             if end < number:
                 self._checkpoint(encoded.start, encoded.skip + end)
             first = end
+        read = self._totals.read + int(encoded.sizes.sum()) if encoded.read is None else encoded.read
+        self._totals = replace(self._totals, read=read)
 
     def _full(self, stream: Stream, before: Array, first: int) -> int:
         """The first document, from `first` on, that the open shard of a split has no room for; the number of documents
