@@ -55,9 +55,10 @@ class ParquetShard(Shard):
     def _write_group(self) -> None:
         table = self._arrow.concat_tables(self._waiting).combine_chunks()
         self._waiting, self._rows, self._held = [], 0, 0
-        if self._writer is None:
-            self._writer = self._started(table.schema)
-        self._writer.write_table(table, row_group_size=max(len(table), 1))
+        with self._at(self.suffix):
+            if self._writer is None:
+                self._writer = self._started(table.schema)
+            self._writer.write_table(table, row_group_size=max(len(table), 1))
 
     def _started(self, schema: Any) -> Any:
         others = [name for name in schema.names if name not in (IDS, CU_SEQLENS)]
@@ -68,7 +69,8 @@ class ParquetShard(Shard):
     def _finish(self) -> None:
         if self._waiting:
             self._write_group()
-        self._writer.close()
+        with self._at(self.suffix):
+            self._writer.close()
 
     def _given_up(self) -> None:
         if getattr(self, "_writer", None) is not None:
@@ -80,6 +82,10 @@ class ParquetShard(Shard):
         column = arrow.ListArray.from_arrays(arrow.array(offsets), arrow.array(ids.astype(np.uint32, copy=False)))
         names, arrays = [IDS], [column]
         if columns is not None:
+            if IDS in columns.schema.names:
+                raise ValueError(
+                    f"the corpus has a column {IDS}, which is what the ids are called: leave the other columns out"
+                )
             names += columns.schema.names
             arrays += columns.columns
         return self._table(arrays, names)

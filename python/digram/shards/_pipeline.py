@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator
 from typing import Any, Generic, TypeVar
 
 __all__ = ["run"]
@@ -60,7 +60,7 @@ class _Line(Generic[Read]):
 
 
 def run(
-    batches: Iterable[Read],
+    batches: Generator[Read, None, None],
     encode: Callable[[Read], Encoded],
     write: Callable[[Encoded], None],
     tell: Callable[[], Any],
@@ -70,8 +70,8 @@ def run(
     The first error of any of the three is raised here, when the threads have ended.
     """
     stopped = threading.Event()
-    to_encode: _Line[Read] = _Line(stopped)
-    to_write: _Line[Encoded] = _Line(stopped)
+    to_encode: _Line[Any] = _Line(stopped)
+    to_write: _Line[Any] = _Line(stopped)
     failures: list[BaseException] = []
 
     def working(work: Callable[[], None]) -> Callable[[], None]:
@@ -119,6 +119,7 @@ def run(
         pass
     finally:
         stopped.set()
+        batches.close()
         threads[1].join()
         threads[0].join(_LAST_WAIT)
     if failures:

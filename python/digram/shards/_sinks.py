@@ -94,6 +94,16 @@ class Shard:
             self._stack.__exit__(type(error), error, error.__traceback__)  # which may raise it with the name
             raise
 
+    @contextmanager
+    def _at(self, suffix: str) -> Iterator[None]:
+        """An error of the system names this file of the shard, where it names none."""
+        try:
+            yield
+        except OSError as error:
+            if error.filename is None:
+                error.filename = f"{self._stem}{suffix}"
+            raise
+
     def _open(self) -> None:
         raise NotImplementedError
 
@@ -117,8 +127,10 @@ class _Bin(Shard):
         self._ends = self._file(ENDS)
 
     def _add(self, ids: Array, ends: Array, columns: Any) -> None:
-        self._data.write(little(ids))
-        self._ends.write(little((ends + self._ids).astype(np.uint64)))
+        with self._at(self.suffix):
+            self._data.write(little(ids))
+        with self._at(ENDS):
+            self._ends.write(little((ends + self._ids).astype(np.uint64)))
 
 
 class _Npy(_Bin):
@@ -128,12 +140,14 @@ class _Npy(_Bin):
 
     def _open(self) -> None:
         super()._open()
-        self._data.write(bytes(NPY_HEADER))
+        with self._at(self.suffix):
+            self._data.write(bytes(NPY_HEADER))
 
     def _finish(self) -> None:
         row = self._options.pack
-        self._data.seek(0)
-        self._data.write(npy_header(self._options.dtype, (self._ids,) if row is None else (self._ids // row, row)))
+        with self._at(self.suffix):
+            self._data.seek(0)
+            self._data.write(npy_header(self._options.dtype, (self._ids,) if row is None else (self._ids // row, row)))
 
 
 def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
@@ -156,10 +170,16 @@ class _Megatron(Shard):
         self._lengths = self._stack.enter_context(spool)
 
     def _add(self, ids: Array, ends: Array, columns: Any) -> None:
-        self._data.write(little(ids))
-        self._lengths.write(little(np.diff(ends, prepend=0).astype(np.int32)))
+        with self._at(".bin"):
+            self._data.write(little(ids))
+        with self._at(".idx"):
+            self._lengths.write(little(np.diff(ends, prepend=0).astype(np.int32)))
 
     def _finish(self) -> None:
+        with self._at(".idx"):
+            self._write_index()
+
+    def _write_index(self) -> None:
         write, documents = self._index.write, self.documents
         width = np.dtype(self._options.dtype).itemsize
         write(MEGATRON_MAGIC + struct.pack("<QB", 1, MEGATRON_CODES[self._options.dtype]))

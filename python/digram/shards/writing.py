@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -219,7 +219,7 @@ class _Run:
 
     # Reading
 
-    def _parts(self) -> Iterator[_Part]:
+    def _parts(self) -> Generator[_Part, None, None]:
         start, skip, options = self._start, self._skip, self._options
         for batch in self._source.read(BATCH, start=start, columns=options.columns):
             documents, columns, number = batch.documents, batch.columns, len(batch.documents)
