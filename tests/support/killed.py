@@ -9,6 +9,7 @@ exit code is that of the process.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import random
@@ -56,7 +57,7 @@ def run(folder: str, options: dict[str, Any], step: int | None = None) -> int:
         if step is not None:
             countdown = [step]
             os.fsync, os.replace = dying(os.fsync, countdown), dying(os.replace, countdown)
-        writing.BATCH = 4000
+        vars(writing)["BATCH"] = 4000
         digram.shards.write(tokenizer(), documents(), folder, resume=True, **options)
     except BaseException as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
@@ -68,7 +69,7 @@ def main() -> int:
     folder, options, chance = sys.argv[1], json.loads(sys.argv[2]), random.Random(int(sys.argv[3]))
     kills, steps = options.pop("kills", 0), options.pop("steps", 0)
     if options["format"] == "parquet":
-        import pyarrow.parquet  # noqa: F401 (once, not in each fork)
+        importlib.import_module("pyarrow.parquet")  # once, not in each fork
     killed = 0
     for _ in range(kills):
         pid = run(folder, options)

@@ -163,7 +163,7 @@ class _Npy(_Bin):
                 raise self.damaged(str(error)) from None
         if not np.issubdtype(ids.dtype, np.integer):
             raise ShardError(f"{self.path} holds {ids.dtype}, and ids are whole numbers: name a file of ids")
-        return ids.view(np.ndarray).reshape(-1)
+        return np.asarray(ids).reshape(-1)
 
 
 class _Megatron(OpenShard):
@@ -244,4 +244,4 @@ def _mapped(path: Path, dtype: str, number: int, offset: int = 0) -> Array:
     kind = np.dtype(dtype).newbyteorder("<")
     if not number:
         return np.empty(0, kind)  # nothing cannot be mapped
-    return np.memmap(path, kind, "r", offset, (number,)).view(np.ndarray)
+    return np.asarray(np.memmap(path, kind, "r", offset, (number,)))

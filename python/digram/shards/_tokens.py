@@ -54,7 +54,7 @@ def _least_first(numbers: array[int]) -> bytes:
 def little(numbers: Array) -> memoryview:
     """Numbers as bytes, the least of each first; without a copy where they lie so."""
     ordered = np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("<"))
-    return memoryview(ordered).cast("B") if ordered.size else memoryview(b"")
+    return memoryview(ordered.data).cast("B") if ordered.size else memoryview(b"")
 
 
 def with_eod(ids: Array, ends: Array, chosen: Array | None, eod: int | None, dtype: str) -> tuple[Array, Array]:

@@ -263,7 +263,7 @@ class _Run:
 
     def _write(self, encoded: _Encoded) -> None:
         lengths, out = encoded.lengths, encoded.held_out
-        sides = [None] if out is None else [~out, out]
+        sides: list[Array | None] = [None] if out is None else [~out, out]
         before = [np.cumsum(lengths if side is None else lengths * side) for side in sides]
         first, number = 0, len(lengths)
         while first < number:
