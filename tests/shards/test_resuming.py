@@ -43,8 +43,6 @@ def child(*arguments, **more):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_that_is_killed_and_resumed_writes_the_same_bytes(tok, tmp_path, monkeypatch, name):
-    if name.startswith("parquet"):
-        pytest.importorskip("pyarrow.parquet")
     given = RUNS[name] | {"kills": 4, "steps": 5}
     done = child(SCRIPT, tmp_path / "killed", json.dumps(given), len(name))
     assert (done.returncode, done.stderr) == (0, "")

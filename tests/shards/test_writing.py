@@ -8,9 +8,11 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 import digram
 from digram import shards
@@ -19,9 +21,6 @@ from digram.shards import _parquet, writing
 from digram.tokenizer import Tokenizer
 from support.shards import contents, expected, megatron, npy, numbers, validates
 from support.texts import stdlib_text
-
-pyarrow = pytest.importorskip("pyarrow")
-from pyarrow import parquet  # noqa: E402
 
 MARKER = "<|endoftext|>"
 WORDS = ["the cat", " sat on", "x", "é", "\n", "👍", MARKER, "1234"]
