@@ -20,7 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 _KEPT = "digram.data"
 
 # What these options are called in Corpus.
-_NAMES = {"sample_seed": "seed"}
+_NAMES = {"sample_seed": "seed", "input_format": "format"}
 
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\"}
 
@@ -71,19 +71,14 @@ def _option(*names: str, **more: Any) -> Callable[[Command], Command]:
     return click.option(*names, expose_value=False, callback=_keep, **more)
 
 
+_FIELD: Callable[[Any], Any] = _option(
+    "--field",
+    metavar="NAME",
+    help="Read .jsonl, .json, .csv and .tsv files as records, and take the text of this field or column; a.b is b "
+    "within a. Parquet and Arrow files have it too.  [default of these: text]",
+)
+
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    _option(
-        "--field",
-        metavar="NAME",
-        help="Read .jsonl, .json, .csv and .tsv files as records, and take the text of this field or column; a.b is b "
-        "within a. Parquet and Arrow files have it too.  [default of these: text]",
-    ),
-    _option(
-        "--format",
-        metavar="FORMAT",
-        help="What FILES hold, whatever their names say: text, jsonl, csv, tsv, parquet or arrow; of standard input "
-        "also how it is packed, such as jsonl.zst.",
-    ),
     _option("--lines", is_flag=True, help="Each line of a text file is a document."),
     _option(
         "--separator",
@@ -104,8 +99,17 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
-def data(command: Command) -> Command:
-    """Gives a command these options."""
-    for option in reversed(_OPTIONS):
+def _format(name: str) -> Callable[[Any], Any]:
+    return _option(
+        name,
+        metavar="FORMAT",
+        help="What FILES hold, whatever their names say: text, jsonl, csv, tsv, parquet or arrow; of standard input "
+        "also how it is packed, such as jsonl.zst.",
+    )
+
+
+def data(command: Command, input_format: str = "--format") -> Command:
+    """Gives a command these options; `input_format` is another name where --format is that of what it writes."""
+    for option in reversed((_FIELD, _format(input_format), *_OPTIONS)):
         command = option(command)
     return command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +23,7 @@ __all__ = ["encode"]
 @options.allow_special
 @options.add_special
 @options.vocabulary
-@options.reading
+@partial(options.reading, input_format="--input-format")
 @sharding.sharding
 @options.threads
 @options.as_json
@@ -64,8 +65,8 @@ def encode(
       digram decode -t my.digram.json ids > books.txt
 
     \b
-    Rows of 4096 ids in Parquet, with where documents end in each:
-      digram encode -t my.digram.json 'books/**/*.txt' -o rows --format parquet --pack 4096
+    JSON lines in parts, in rows of 4096 ids with where documents end in each:
+      digram encode -t my.digram.json 'data/*.jsonl.zst' -o rows --format parquet --pack 4096
     """
     if shards["output"] is None:
         sharding.check_alone()

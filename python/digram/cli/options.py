@@ -87,8 +87,8 @@ def files(required: bool) -> Callable[[Command], Command]:
     )
 
 
-def reading(command: Command) -> Command:
-    """How files are read, and which records of them."""
+def reading(command: Command, input_format: str = "--format") -> Command:
+    """How files are read, and which records of them; `input_format` is what the option for their format is called."""
     from digram.cli.data import data  # whose types come from here
 
     return click.option(
@@ -96,7 +96,7 @@ def reading(command: Command) -> Command:
         type=click.Choice(["strict", "replace", "ignore"]),
         default="strict",
         help="Bytes that are not UTF-8: stop, put U+FFFD in their place, or leave them out.  [default: strict]",
-    )(data(command))
+    )(data(command, input_format))
 
 
 def vocabulary(command: Command) -> Command:
