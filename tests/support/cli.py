@@ -25,6 +25,7 @@ SUBCOMMANDS = [
     "truncate",
     "show",
     "inspect",
+    "report",
     "convert",
     "extend",
     "prune",

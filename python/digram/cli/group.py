@@ -17,8 +17,10 @@ from digram.cli.decode import decode
 from digram.cli.encode import encode
 from digram.cli.fetch import fetch
 from digram.cli.inspect import inspect
-from digram.cli.messages import explain, report
+from digram.cli.messages import explain
+from digram.cli.messages import report as say
 from digram.cli.pieces import count_pieces, merge_counts
+from digram.cli.report import report
 from digram.cli.show import show
 from digram.cli.train import train
 from digram.cli.truncate import truncate
@@ -67,17 +69,17 @@ class _Group(click.Group):
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else "digram"
             message = error.format_message().rstrip(".")
-            report(message[:1].lower() + message[1:], f"`{command} --help` shows how it is called")
+            say(message[:1].lower() + message[1:], f"`{command} --help` shows how it is called")
             code = 2
         except (_EndError, KeyboardInterrupt, click.Abort) as end:
             code = end.code if isinstance(end, _EndError) else INTERRUPTED
             if code == INTERRUPTED:
-                report("interrupted", label=None)
+                say("interrupted", label=None)
         except Exception as error:
             explained = explain(error)
             if explained is None:
                 raise
-            report(*explained)
+            say(*explained)
             code = 1
         _discard_output()
         sys.exit(code if isinstance(code, int) else 0)
@@ -156,5 +158,6 @@ for _command in (
     extend,
     prune,
     fetch,
+    report,
 ):
     main.add_command(_command)

@@ -56,7 +56,9 @@ def to_csv(report: Report) -> str:
             facts = [getattr(groups[row.group], name) for name in sums] + [int(groups[row.group].spaced)]
         else:
             facts = [sum(getattr(group, name) for group in report.groups) for name in sums] + [""]
-        writer.writerow([row.tokenizer, row.group or "", *facts, row.tokens, row.types, *_cells(row), *_premium(report, row)])
+        writer.writerow(
+            [row.tokenizer, row.group or "", *facts, row.tokens, row.types, *_cells(row), *_premium(report, row)]
+        )
     if report.parallel:  # languages of which there is parallel text alone
         for name in report.parallel.tokens:
             for language in report.parallel.languages:

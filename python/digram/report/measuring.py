@@ -85,9 +85,12 @@ def measure(
         totals.append(total)
         draws.append(drawn)
     total = np.sum(totals, axis=0)
-    # There is an interval of all where each group has one, but for those without any text.
-    known = [drawn for drawn, sums in zip(draws, totals, strict=True) if sums.any()]
-    drawn = None if not known or any(each is None for each in known) else np.sum(known, axis=0)
+    # Groups are drawn each by itself. One too short to be resampled counts as it is.
+    drawn = None
+    if any(each is not None for each in draws):
+        drawn = np.zeros((1, len(total)))
+        for each, sums in zip(draws, totals, strict=True):
+            drawn = drawn + (sums if each is None else each)
     counted = None if parallel is None else costs(named, parallel, threads, resamples, seed)
     if counted is not None:
         ginis = told.ginis(counted.sums[:-1], None if counted.drawn is None else counted.drawn[:, :-1])
@@ -336,5 +339,3 @@ def _ranks(used: Array) -> list[tuple[int, int]]:
         return []
     ranks = np.unique(np.round(np.geomspace(1, len(counts), _RANKS)).astype(np.int64))
     return list(zip(ranks.tolist(), counts[ranks - 1].tolist(), strict=True))
-
-

@@ -30,6 +30,7 @@ _NUMBERS_AND_CODE = (
     "white_space_tokens",
 )
 _ALL = "all"
+_ABREAST = 8
 _NOTHING = "–"
 
 
@@ -62,7 +63,7 @@ def _tables(report: Report, chosen: Sequence[str] | None) -> list[_Table]:
     tables.append(_by_tokenizer("All texts", report, _TOTALS, [plus]))
     tables.append(_numbers(report))
     if len(report.vocabularies) == 1 and len(report.groups) > 1:
-        tables.append(_by_group(report, measures, plus))
+        tables += _by_group(report, measures, plus)
     elif len(report.groups) > 1:
         tables += [_matrix(report, name, plus) for name in measures]
     if report.parallel is not None:
@@ -167,14 +168,19 @@ def _cuts(row: Row) -> str:
     return ", ".join(told)
 
 
-def _by_group(report: Report, measures: Sequence[str], plus: str) -> _Table:
+def _by_group(report: Report, measures: Sequence[str], plus: str) -> list[_Table]:
+    """Tables of some measures each, so that they are not too wide."""
     wanted = [*dict.fromkeys([*measures, *_TOTALS, "vocabulary_use", "renyi_efficiency"])]
-    rows = [
-        [_marked(group), f"{row.tokens:,}", *(_shown(name, row[name]) for name in wanted)]
-        for group, row in zip(report.groups, report.rows, strict=True)
-    ]
-    header = ["text", "tokens", *(MEASURES[name].title for name in wanted)]
-    return _Table(f"Each text, by {printable(report.vocabularies[0].name)}", header, rows, [plus])
+    tables = []
+    for at in range(0, len(wanted), _ABREAST):
+        part = wanted[at : at + _ABREAST]
+        rows: list[Sequence[str]] = [
+            [_marked(group), f"{row.tokens:,}", *(_shown(name, row[name]) for name in part)]
+            for group, row in zip(report.groups, report.rows, strict=True)
+        ]
+        header = ["text", "tokens", *(MEASURES[name].title for name in part)]
+        tables.append(_Table(f"Each text, by {printable(report.vocabularies[0].name)}", header, rows, [plus]))
+    return tables
 
 
 def _matrix(report: Report, measure: str, plus: str) -> _Table:
@@ -246,9 +252,7 @@ def _as_text(table: _Table) -> str:
     lines = [table.title, ""]
     # Long titles of columns are put in several lines, so that numbers stand close to each other.
     heads = [_wrapped(head, max([8, *map(_width, cells)])) for head, *cells in columns]
-    sizes = [
-        max([*map(_width, head), *map(_width, cells)]) for head, (_, *cells) in zip(heads, columns, strict=True)
-    ]
+    sizes = [max([*map(_width, head), *map(_width, cells)]) for head, (_, *cells) in zip(heads, columns, strict=True)]
     height = max(map(len, heads))
     for i in range(height):
         parts = [head[i - height + len(head)] if i >= height - len(head) else "" for head in heads]
