@@ -19,7 +19,7 @@ import re
 import sys
 from pathlib import Path
 
-LANGUAGES = "en-us de fr es pt-br it pl tr vi ru el hi km ja ko zh-cn".split()
+LANGUAGES = ["en-us", "de", "fr", "es", "pt-br", "it", "pl", "tr", "vi", "ru", "el", "hi", "km", "ja", "ko", "zh-cn"]
 PAGE_END = re.compile(r"This page is: (\S+)[^\n]*\n(?: *Title is:[^\n]*\n)?")
 
 

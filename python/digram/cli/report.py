@@ -200,12 +200,15 @@ def _measured(
 def _write(found: Report, form: str, measures: list[str] | None, output: str | None) -> None:
     from digram.files import written_whole
 
-    text = {
-        "table": lambda: found.table(measures),
-        "json": lambda: found.to_json() + "\n",
-        "csv": found.to_csv,
-        "markdown": lambda: found.to_markdown(measures),
-    }[form]()
+    match form:
+        case "json":
+            text = found.to_json() + "\n"
+        case "csv":
+            text = found.to_csv()
+        case "markdown":
+            text = found.to_markdown(measures)
+        case _:
+            text = found.table(measures)
     if output is None:
         write(text)
         return

@@ -31,8 +31,8 @@ _LAST = 0x110000
 # No code point from here to the private ones has a name, but for the tags and variation selectors.
 _ASSIGNED = (range(0x32400), range(0xE0000, 0xE01F0))
 
-# Chinese, Japanese, Thai, Lao, Tibetan, Burmese, Khmer, the scripts of Tai languages, Yi, Javanese and Balinese. (Korean
-# is written with spaces.)
+# Chinese, Japanese, Thai, Lao, Tibetan, Burmese, Khmer, the scripts of Tai languages, Yi, Javanese and Balinese.
+# (Korean is written with spaces.)
 _UNSPACED = (
     (0x0E01, 0x0E5A),
     (0x0E81, 0x0F00),

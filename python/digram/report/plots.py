@@ -106,7 +106,7 @@ def _fonts(text: str) -> tuple[list[str], list[str]]:
     default = font_manager.findfont("DejaVu Sans")
     missing = {ord(c) for c in text if c.isprintable()} - set(FT2Font(default).get_charmap())
     fonts = ["DejaVu Sans"]
-    seen = {default}
+    seen: set[Any] = {default}
     for entry in sorted(font_manager.fontManager.ttflist, key=_by_likeness):
         if not missing:
             break

@@ -79,7 +79,7 @@ def encoded(
     """
     if _spells(tokenizer._definition) and (not tokenizer._definition.normalizer or all(map(_composed, texts))):
         flat, offsets = tokenizer._encoder.encode_batch_flat(texts, threads=threads)
-        ids = np.frombuffer(flat, np.uint32)
+        ids = np.frombuffer(memoryview(flat), np.uint32)
         # A vocabulary that changes the text after all would be found out here.
         ends = np.frombuffer(offsets, np.uint64).astype(np.int64)
         if _sums(ids, lengths, ends) == list(map(len, texts)):
@@ -123,7 +123,8 @@ def _sums(ids: Array, lengths: Array, ends: Array) -> list[int]:
         last = int(np.searchsorted(ends, begin + len(sums) - 1, "right"))
         total[at + 1 : last + 1] = carried + sums[ends[at:last] - begin]
         carried, at = carried + int(sums[-1]), last
-    return np.diff(total).tolist()
+    sums_of_texts: list[int] = np.diff(total).tolist()
+    return sums_of_texts
 
 
 def _adjoining(ids: Array, lengths: Array) -> Reader:

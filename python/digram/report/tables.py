@@ -38,7 +38,7 @@ _NOTHING = "–"
 class _Table:
     title: str
     header: Sequence[str]
-    rows: list[Sequence[str]]
+    rows: Sequence[Sequence[str]]
     notes: list[str] = field(default_factory=list)
 
 
@@ -121,7 +121,7 @@ def _vocabularies(report: Report) -> _Table:
             ]
         )
         if vocabulary.unreachable:
-            some = " ".join(f"{id} {ascii(text)}" for id, text in vocabulary.shown.items())
+            some = " ".join(f"{id} {text!a}" for id, text in vocabulary.shown.items())
             more = " ..." if len(vocabulary.unreachable) > len(vocabulary.shown) else ""
             notes.append(f"no text gives, of {printable(vocabulary.name)}: {some}{more}")
     if any(vocabulary.gini_of_costs.value is not None for vocabulary in report.vocabularies):

@@ -39,7 +39,7 @@ _STRETCH = 8 << 20
 _LINE_END = re.compile(rb"[!-~\x80-\xff]\n")
 
 
-def as_bytes(text: Text, where: str) -> bytes:
+def as_bytes(text: object, where: str) -> bytes:
     """A text as the tokenizers see it, in UTF-8."""
     if isinstance(text, str):
         return whole_characters(text).encode()
