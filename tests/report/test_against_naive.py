@@ -38,7 +38,7 @@ def assert_same(row, group, sums):
 
 @pytest.mark.parametrize("kind", KNOWN)
 @given(documents, documents, st.sampled_from(["spaces", "letters"]))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 5)
 def test_sums_and_ratios(kind, one, other, words):
     tok = of_kind(kind)
     report = measure(tok, {"one": one, "other": other}, words=words, resamples=0)

@@ -168,6 +168,7 @@ class _Told:
             name: np.array([KINDS.index(kind) if kind else len(KINDS) for kind in found.kinds], np.int64)
             for name, found in about.items()
         }
+        self._broken = {name: np.array(found.not_utf8, np.int64) for name, found in about.items()}
         self._lengths = {name: np.array(found.lengths, np.int64) for name, found in about.items()}
 
     def row(self, i: int, name: str, group: str | None, total: Array, drawn: Array | None, tally: Tally) -> Row:
@@ -187,7 +188,7 @@ class _Told:
         unknown = self._unknown(name)
         plain: dict[str, float | None] = {
             "white_space_tokens": _share(int(kinds[KINDS.index("white space")]), tokens),
-            "not_utf8_tokens": _share(int(kinds[KINDS.index("not utf-8")]), tokens),
+            "not_utf8_tokens": _share(int(counts[self._broken[name]].sum()), tokens),
             "unknown_tokens": _share(0 if unknown is None else int(counts[unknown]), tokens),
             "vocabulary_use": _share(len(used), self._sizes[name]),
             "entropy": measures.entropy(used),

@@ -91,7 +91,8 @@ def _style(matplotlib: Any, text: str) -> Iterator[None]:
         "text.parse_math": False,  # a name may hold dollars
     }
     with matplotlib.rc_context(), warnings.catch_warnings():
-        matplotlib.rcParams.update(matplotlib.rcParamsDefault | settings)
+        matplotlib.rcdefaults()  # whatever the user's style says; no window is asked for
+        matplotlib.rcParams.update(settings)
         warnings.filterwarnings("ignore", "Glyph .* missing from")
         yield
     if missing:

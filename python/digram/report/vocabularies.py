@@ -23,7 +23,8 @@ _BESIDE = ("a", "A", " ", "0", "\n", ".")
 
 @dataclass(frozen=True)
 class Facts:
-    """`kinds` and `lengths` have an entry for each id; the latter in bytes, 0 in a gap."""
+    """`kinds` and `lengths` have an entry for each id; the latter in bytes, 0 in a gap. `not_utf8` are no whole
+    characters, byte tokens from 0x80 on among them."""
 
     size: int
     kinds: list[str]
@@ -42,9 +43,9 @@ def facts(tokenizer: Tokenizer) -> Facts:
     definition = tokenizer._definition
     n = tokenizer.n_vocab
     kinds, lengths = [""] * n, [0] * n
-    apart = {id for id in definition.byte_ids if id != NO_ID}
+    apart = {id: byte for byte, id in enumerate(definition.byte_ids) if id != NO_ID}
     if definition.unknown == "bytes" and definition.alphabet == "characters":
-        apart |= set(range(len(definition.characters), definition.first_merge))
+        apart |= {len(definition.characters) + byte: byte for byte in range(256)}
     special = {*definition.special_tokens.values(), *(token.id for token in definition.added_tokens if token.special)}
     if definition.unknown_id is not None:
         special.add(definition.unknown_id)
@@ -60,7 +61,7 @@ def facts(tokenizer: Tokenizer) -> Facts:
         kinds=kinds,
         lengths=lengths,
         unreachable=_unreachable(tokenizer, asked),
-        not_utf8=[id for id in range(n) if kinds[id] == "not utf-8"],
+        not_utf8=[id for id in range(n) if kinds[id] == "not utf-8" or apart.get(id, 0) >= 0x80],
     )
 
 
