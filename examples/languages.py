@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Sixteen languages out of multilingual.txt: a text of each, and lines that are translations of each other.
 
-    python examples/languages.py multilingual.txt OUT
+    python examples/languages.py multilingual.txt OUT [EVERY]
 
 multilingual.txt holds the help pages of LibreOffice in sixteen languages, one language after the other; each has the
 same pages in the same order, and a page ends with its name ("This page is: ..."). That gives
 
-    OUT/texts/NAME.txt     what is translated: the pages without the lines that English pages have too
+    OUT/texts/NAME.txt     what is translated: the pages without the lines that English pages have too; with EVERY, of
+                           every 5th page, say
     OUT/parallel/NAME.txt  lines at the same place of a page that has as many lines in all languages, where all fifteen
                            translations differ from the English; each such row once
 
@@ -62,12 +63,12 @@ def parallel(languages: list[list[str]]) -> list[tuple[str, ...]]:
 
 
 def main() -> None:
-    source, out = Path(sys.argv[1]), Path(sys.argv[2])
+    source, out, every = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1
     languages = pages(source.read_bytes().decode())
     rows = parallel(languages)
     for folder in ("texts", "parallel"):
         (out / folder).mkdir(parents=True, exist_ok=True)
-    for i, (name, text) in enumerate(zip(LANGUAGES, texts(languages), strict=True)):
+    for i, (name, text) in enumerate(zip(LANGUAGES, texts([pages[::every] for pages in languages]), strict=True)):
         (out / "texts" / f"{name}.txt").write_bytes(text.encode())
         (out / "parallel" / f"{name}.txt").write_bytes("".join(f"{row[i]}\n" for row in rows).encode())
         print(f"{name}: {len(text.encode()):,} bytes, {len(rows):,} parallel lines")

@@ -147,16 +147,15 @@ def report(
     form = _form(form, output, as_json)
     drawings = _drawings(plots)
     _check_outputs(output, [path for _, path in drawings])
-    from digram import _optional
     from digram.report.results import MEASURES
 
     shown: list[str] | None = [] if "all" in measures else list(measures) or None
     for name in shown or ():
         if name not in MEASURES:
             raise click.BadParameter(f"{name!r} is none of {', '.join(MEASURES)}, or all.", param_hint="--measure")
-    _optional.needed("numpy", "digram report")
+    _check_installed("numpy", "digram report")
     if drawings:
-        _optional.needed("matplotlib", "--plot")
+        _check_installed("matplotlib", "--plot")
     groups = {name: options.corpus_of(paths, errors) for name, paths in _groups(on).items()}
     lines = _Parallel(parallel, errors).texts() if parallel else None
     tokenizers = {
@@ -214,6 +213,16 @@ def _write(found: Report, form: str, measures: list[str] | None, output: str | N
         return
     with written_whole(output) as file:
         file.write(text)
+
+
+def _check_installed(package: str, what: str) -> None:
+    """Says now that a package is missing."""
+    from digram import _optional
+
+    try:
+        _optional.needed(package, what)
+    except ModuleNotFoundError as error:
+        raise CommandError(str(error).rpartition(": ")[0], "pip install 'digram[plot]' brings it") from None
 
 
 def _form(form: str | None, output: str | None, as_json: bool) -> str:
