@@ -31,6 +31,7 @@ from typing import Any, cast
 from common import CASES, installed, keep, load_average, machine, say
 from corpora import text_of
 from tables import Ratio, spread
+from train_page import page
 from trainers import PATTERNS, TRAINERS, byte_characters, of_characters
 
 SETTINGS = CASES["train"]
@@ -196,6 +197,7 @@ def main() -> None:
     cli.add_argument("--engine", nargs="+", choices=list(TRAINERS))
     cli.add_argument("--rounds", type=int, default=SETTINGS["rounds"])
     cli.add_argument("--json", type=Path, help="keep all figures in this file")
+    cli.add_argument("--markdown", type=Path, metavar="FILE", help="write the page docs/training-speed.md")
     args = cli.parse_args()
 
     names = installed("trainer", args.engine)
@@ -210,10 +212,13 @@ def main() -> None:
                 file.write_text(text[: int(characters) or len(text)], encoding="utf-8", newline="")
             right = check(names, text, pattern)
             del text
+            about = {"machine": machine(), "date": time.strftime("%Y-%m-%d"), "load": load_average()}
             runs = measure(file, right, int(size), pattern, args.rounds)
             agreement(runs)
-            figures += report(case, runs)
+            figures += [figure | about for figure in report(case, runs)]
     keep(args.json, figures)
+    if args.markdown is not None:
+        args.markdown.write_text(page(figures), encoding="utf-8")
 
 
 if __name__ == "__main__":

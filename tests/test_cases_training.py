@@ -3,10 +3,8 @@
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -14,6 +12,7 @@ import pytest
 import digram
 from digram.training import unused_tokens
 from support.cli import process
+from support.interrupts import end_by_ctrl_c
 from support.texts import SENTENCES, stdlib_text
 
 
@@ -115,10 +114,7 @@ def test_t14_a_mark_stays_with_its_letter(alphabet):
     assert tok.token_id("a\u0307\u0301e") is not None
 
 
-# What stops the first signal handler: tests in the background of a script ignore SIGINT, and so would this.
 LONG = """
-import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
-import sys, time, digram
 from random import Random
 options = eval(sys.argv[2])
 text = "".join(Random(1).choices("ab cdé", k=options.pop("length")))
@@ -142,26 +138,7 @@ except KeyboardInterrupt:
 )
 def test_t15_ctrl_c_leaves_a_checkpoint(tmp_path, seconds, options):
     path = tmp_path / "checkpoint"
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    command = [sys.executable, "-c", LONG, str(path), repr(options)]
-    child = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
-    deadline = threading.Timer(60, child.kill)
-    deadline.start()
-    try:
-        assert child.stdout.readline() == "ready\n"
-        time.sleep(seconds)
-        sent = time.time()
-        child.send_signal(signal.SIGINT)
-        word, when = child.stdout.readline().split()
-        assert word == "interrupted"
-        # Half a second is the aim; a loaded machine gets some slack.
-        assert float(when) - sent < 1.5
-        assert child.wait(10) == 0
-    finally:
-        deadline.cancel()
-        child.kill()
-        child.stdout.close()
-        child.wait()
+    end_by_ctrl_c(LONG, str(path), repr(options), after=seconds)
     assert os.listdir(tmp_path) in ([], ["checkpoint"])
     if seconds == 1:
         part = digram.load(path)

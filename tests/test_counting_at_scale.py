@@ -1,5 +1,7 @@
 """Counting large files and many distinct pieces in little memory, with the result that it has in much."""
 
+import gzip
+import io
 import json
 import os
 import random
@@ -13,6 +15,7 @@ import pytest
 
 import digram
 from digram import Corpus, PieceCounts
+from digram.errors import TextError
 from support.texts import SENTENCES, TROUBLE, stdlib_text
 
 MARKERS = ("<s>", "<s>>", "|")
@@ -87,6 +90,68 @@ def test_progress_within_a_large_file(tmp_path):
     assert sizes[-1] == path.stat().st_size
     assert told[-1].documents == 1
     assert told[0].documents == 0
+
+
+class Pipe:
+    """Gives a few bytes at a time, and now and then more than it was asked for."""
+
+    def __init__(self, data):
+        self.data, self.name, self.most = data, "a pipe", 0
+
+    def read(self, size):
+        self.most = max(self.most, size)
+        number = min(size, 100_000) + 7
+        some, self.data = self.data[:number], self.data[number:]
+        return some
+
+
+@pytest.mark.parametrize("split", ["cl100k", "gpt2", "o200k", r"\w+|\W+", None])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_stream_is_counted_as_its_text(large, split, threads):
+    data, told = large.read_bytes(), []
+    expected, counts = PieceCounts(split, MARKERS), PieceCounts(split, MARKERS)
+    for text in ("a few words<s>", data, data[:100], b""):
+        expected.add(text)
+    counts.add("a few words<s>")
+    counts.add_stream(Pipe(data), threads=threads, progress=told.append)
+    with gzip.open(io.BytesIO(gzip.compress(data[:100]))) as unpacked:
+        counts.add_stream(unpacked)
+    counts.add_stream(io.BytesIO(b""))
+    assert facts(counts) == facts(expected)
+    assert counts.documents == expected.documents
+
+
+def test_a_stream_is_read_in_parts():
+    pipe = Pipe(b"some words " * 500_000)
+    PieceCounts("gpt2").add_stream(pipe, threads=1)
+    assert not pipe.data
+    assert pipe.most < 1_000_000
+
+
+def test_streams_that_are_none():
+    class Broken:
+        def read(self, size):
+            raise RuntimeError("the line is dead")
+
+    class Waiting:
+        def read(self, size):
+            return None
+
+    class Odd:
+        def read(self, size):
+            return "text"
+
+    counts = PieceCounts("gpt2")
+    with pytest.raises(RuntimeError, match="the line is dead"):
+        counts.add_stream(Broken())
+    with pytest.raises(OSError, match="does not block"):
+        counts.add_stream(Waiting())
+    with pytest.raises(TypeError):
+        counts.add_stream(Odd())
+    with pytest.raises(TypeError, match=r"a stream must have read\(\), as a file does, not be int"):
+        counts.add_stream(5)
+    with pytest.raises(TextError, match=r"a pipe is not UTF-8 at byte 1000000 \(0xff\)"):
+        counts.add_stream(Pipe(b"word " * 200_000 + b"\xff"))
 
 
 def test_the_place_of_what_is_not_text_in_a_large_file(large):

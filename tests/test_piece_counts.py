@@ -214,12 +214,32 @@ def test_counts_above_64_bits_raise():
     half = PieceCounts.from_mapping({"ab": 2**63})
     with pytest.raises(OverflowError, match=r"2\^64 - 1"):
         half.merge(half)
+    # Nothing was added, also not of what comes before.
+    more = PieceCounts.from_mapping({"cd": 1, "ab": 2**63})
+    with pytest.raises(OverflowError, match=r"2\^64 - 1"):
+        half.merge(more)
+    assert dict(half.items()) == {b"ab": 2**63}
+    assert half.documents == 0
     # One piece twice, or two pieces with the same pair: both would come out as zero.
     for pieces in ({"abab": 2**63}, {"ab": 2**63, "abc": 2**63}, {"aaa": 2**63}):
         with pytest.raises(OverflowError, match=r"2\^64 - 1"):
             digram.train(PieceCounts.from_mapping(pieces), 257)
     with pytest.raises(OverflowError):
         PieceCounts.from_mapping({"é": 2**63, "é".encode(): 2**63})
+
+
+def test_nothing_has_any_order():
+    nothing = PieceCounts.from_mapping({})
+    assert nothing.ordered
+    counts = PieceCounts()
+    counts.add("some words")
+    counts.merge(PieceCounts.from_mapping({"none": 0}))
+    assert counts.ordered
+    nothing.merge(counts)
+    assert nothing.ordered
+    assert list(nothing.items()) == list(counts.items())
+    counts.merge(PieceCounts.from_mapping({"one": 1}))
+    assert not counts.ordered
 
 
 # Texts of every kind

@@ -3,11 +3,8 @@
 import itertools
 import os
 import random
-import signal
 import subprocess
 import sys
-import threading
-import time
 import warnings
 from array import array
 
@@ -15,6 +12,7 @@ import pytest
 
 import digram
 from digram.errors import PatternError, TextError, TrainingWarning
+from support.interrupts import end_by_ctrl_c
 from support.texts import SENTENCES, TROUBLE, stdlib_text
 
 DOCUMENTS = [*SENTENCES.values(), *TROUBLE.values(), *SENTENCES.values()]
@@ -368,10 +366,7 @@ def test_what_progress_raises_ends_training(stage):
     assert caught.value is error
 
 
-# The first line: where the tests run in the background of a script, they ignore SIGINT, and so would this.
 INTERRUPTED = """
-import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
-import sys, time, digram
 from random import Random
 text = bytes(Random(1).choices(b"ab", k=12_000_000)) if sys.argv[1] == "merging" else None
 def texts():
@@ -388,25 +383,7 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("stage", ["counting", "merging"])
 def test_ctrl_c_ends_training_at_once(stage):
     """T15."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    child = subprocess.Popen([sys.executable, "-c", INTERRUPTED, stage], env=env, stdout=subprocess.PIPE, text=True)
-    deadline = threading.Timer(60, child.kill)  # ends the lines that are waited for
-    deadline.start()
-    try:
-        assert child.stdout.readline() == "ready\n"
-        time.sleep(1)
-        sent = time.time()
-        child.send_signal(signal.SIGINT)
-        word, when = child.stdout.readline().split()
-        assert word == "interrupted"
-        # Half a second is the aim; a loaded machine gets some slack.
-        assert float(when) - sent < 1.5
-        assert child.wait(10) == 0
-    finally:
-        deadline.cancel()
-        child.kill()
-        child.stdout.close()
-        child.wait()
+    end_by_ctrl_c(INTERRUPTED, stage, after=1)
 
 
 def test_each_of_several_sizes_has_room_for_what_comes_first():

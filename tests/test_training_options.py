@@ -181,6 +181,13 @@ def test_the_alphabet_of_choice():
         ({"vocab_size": [300, "400"]}, TypeError, "vocab_size must be an int, not str"),
         ({"vocab_size": [300, 20]}, ValueError, "vocab_size=20 is below the 256 bytes"),
         ({"vocab_size": "300"}, TypeError, "vocab_size must be an int, not str, or a list"),
+        ({"checkpoint_every": "x"}, TypeError, "checkpoint_every must be a number of seconds, not str"),
+        ({"log": 5}, TypeError, "log must be the path of a file, or a function, not int"),
+        ({"seed_tokens": None}, TypeError, "seed_tokens must be a list of strings, not NoneType"),
+        ({"initial_alphabet": 5}, TypeError, "initial_alphabet must be a str or a list of them, not int"),
+        ({"allow": 5}, TypeError, "allow must be a function of .left, right, joined., not int"),
+        ({"vocab_size": True}, TypeError, "vocab_size must be an int, not bool"),
+        ({"vocab_size": 2.5}, TypeError, "vocab_size must be an int, not float"),
         ({"checkpoint_every": 0}, ValueError, "checkpoint_every must be a number of seconds above 0"),
         ({"weights": [1]}, TypeError, "texts is a list of sources"),
         ({"resume": 5}, TypeError, "resume must be a Tokenizer or the path"),
@@ -190,6 +197,37 @@ def test_the_alphabet_of_choice():
 def test_what_is_refused(options, error, sentence):
     with pytest.raises(error, match=sentence):
         digram.train("abc", **{"vocab_size": 300, **options})
+
+
+class Whole:
+    """A whole number that is no int, as numpy's are."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __index__(self):
+        return self.number
+
+
+def test_any_whole_number_is_one():
+    expected = digram.train([TEXTS, TEXTS], 300, min_count=2, weights=[2, 1])
+    numbers = {"min_count": Whole(2), "threads": Whole(2), "weights": [Whole(2), 1]}
+    assert digram.train([TEXTS, TEXTS], Whole(300), **numbers).merges == expected.merges
+    (one,) = digram.train(TEXTS, [Whole(300)])
+    assert one.merges == digram.train(TEXTS, 300).merges
+    assert dict(digram.PieceCounts.from_mapping({"a": Whole(3)}).items()) == {b"a": 3}
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no folder where nobody can write")
+@pytest.mark.parametrize("option", ["log", "checkpoint"])
+def test_a_place_where_nothing_can_be_written_is_named_before_texts_are_read(option):
+    def texts():
+        pytest.fail("a text was read")
+        yield ""
+
+    with pytest.raises(OSError, match="nothing can be written in the folder '/proc/self'") as caught:
+        digram.train(texts(), 300, **{option: "/proc/self/half.digram.json"})
+    assert caught.value.filename == "/proc/self/half.digram.json"
 
 
 # Weights

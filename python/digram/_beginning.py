@@ -67,6 +67,8 @@ def seeds(tokens: Iterable[str | bytes]) -> list[bytes]:
     """The bytes of seed tokens. TypeError and ValueError say which one is none."""
     if isinstance(tokens, (str, bytes)):
         raise TypeError(f"seed_tokens must be a list of strings, not the string {tokens!r}")
+    if not isinstance(tokens, Iterable):
+        raise TypeError(f"seed_tokens must be a list of strings, not {type(tokens).__name__}")
     found = []
     for i, token in enumerate(tokens):
         if not isinstance(token, (str, bytes)):
@@ -96,6 +98,8 @@ def warn_of_cut(tokens: list[bytes], split: str | None) -> None:
 
 def initial_characters(characters: str | Iterable[str], seed_tokens: list[bytes]) -> str:
     """The characters of a character alphabet that need not be in the texts: those asked for, those of seed tokens."""
+    if not isinstance(characters, Iterable):
+        raise TypeError(f"initial_alphabet must be a str or a list of them, not {type(characters).__name__}")
     given = [characters] if isinstance(characters, str) else list(characters)
     for i, item in enumerate(given):
         if not isinstance(item, str):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 import time
 from array import array
 from collections.abc import Callable
@@ -40,12 +41,17 @@ class Merge:
     count: int | Fraction
 
 
-def check_places(log: Log | None, checkpoint: AnyPath | None) -> None:
-    """Says before all texts are read, not after, that there is no folder for one of the files."""
+def check_places(log: Log | None, checkpoint: AnyPath | None, every: float) -> None:
+    """Says before all texts are read, not after, that one of the files cannot be written where it is to go."""
+    if isinstance(every, bool) or not isinstance(every, (int, float)):
+        raise TypeError(f"checkpoint_every must be a number of seconds, not {type(every).__name__}")
+    if not every > 0:
+        raise ValueError(f"checkpoint_every must be a number of seconds above 0, not {every}")
     for name, path in (("log", log), ("checkpoint", checkpoint)):
         if path is not None and not (name == "log" and callable(path)):
             if not isinstance(path, (str, os.PathLike)):
-                raise TypeError(f"{name} must be the path of a file, not {type(path).__name__}")
+                what = "the path of a file, or a function" if name == "log" else "the path of a file"
+                raise TypeError(f"{name} must be {what}, not {type(path).__name__}")
             if not os.fspath(path):
                 raise ValueError(f"{name} is an empty name: give the path of a file")
             folder = os.path.dirname(os.path.abspath(path))
@@ -53,6 +59,21 @@ def check_places(log: Log | None, checkpoint: AnyPath | None) -> None:
                 raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder!r} for the file", os.fspath(path))
             if os.path.isdir(path):
                 raise IsADirectoryError(errno.EISDIR, "a folder stands in the place of the file", os.fspath(path))
+            _check_writable(path, folder, in_place=name == "log")
+
+
+def _check_writable(path: AnyPath, folder: str, in_place: bool) -> None:
+    """OSError where nothing can be written: neither a file beside the old one that then takes its place, nor, of a log,
+    the file itself."""
+    try:
+        if in_place and os.path.exists(path):
+            with open(path, "ab"):
+                return
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        reason = f"nothing can be written in the folder {folder!r}: {error.strerror}"
+        raise type(error)(error.errno, reason, os.fspath(path)) from None
 
 
 class Following:
@@ -72,7 +93,7 @@ class Following:
         checkpoint: AnyPath | None,
         every: float,
     ) -> None:
-        self._definition, self._markers, self._scale = definition, markers, scale
+        self.definition, self._markers, self.scale = definition, markers, scale
         self._merges, self._characters = array("I"), ""
         self._log = None if log is None else _Log(log)
         self._checkpoint, self._every, self._written = checkpoint, every, 0
@@ -97,13 +118,13 @@ class Following:
         """The next merges as flat u32 pairs of the engine, their counts as flat u64, and the alphabet."""
         self._characters = characters
         first = len(self._merges)
-        self._merges.extend(numbered(array("I", bytes(merges)), self._definition, characters))
+        self._merges.extend(numbered(array("I", bytes(merges)), self.definition, characters))
         if self._log is not None:
-            known = replace(self._definition, characters=characters)
+            known = replace(self.definition, characters=characters)
             self._log.start(known)
             pairs = zip(self._merges[first::2], self._merges[first + 1 :: 2], array("Q", bytes(counts)), strict=True)
             for id, (left, right, n) in enumerate(pairs, known.first_merge + first // 2):
-                self._log.add(Merge(id, left, right, n if self._scale == 1 else _ratio(n, self._scale)))
+                self._log.add(Merge(id, left, right, n if self.scale == 1 else _ratio(n, self.scale)))
             self._log.flush()
         if self._checkpoint is not None and time.monotonic() >= self._due:
             self._write()
@@ -116,7 +137,7 @@ class Following:
         if self._checkpoint is not None and len(self._merges) > self._written:
             from digram.formats.digram import write
 
-            definition = trained(self._definition, self._characters, self._merges, self._markers)
+            definition = trained(self.definition, self._characters, self._merges, self._markers)
             with written_whole(self._checkpoint) as file:
                 write(definition, file)
             self._written = len(self._merges)

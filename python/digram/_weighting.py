@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from digram._numbers import whole_number
 from digram.counts import PieceCounts, Progress
 
 __all__ = ["Weight", "Weighting"]
@@ -31,8 +32,8 @@ class Weighting:
             )
         self.weights = []
         for i, weight in enumerate(given):
-            if not isinstance(weight, (int, float, Fraction)) or isinstance(weight, bool):
-                raise TypeError(f"weight {i} must be an int, a Fraction or a float, not {type(weight).__name__}")
+            if not isinstance(weight, (float, Fraction)):  # numpy's whole numbers are ints too
+                weight = _whole(i, weight)
             if (isinstance(weight, float) and not math.isfinite(weight)) or weight <= 0:
                 raise ValueError(f"weight {i} must be a number above 0, not {weight}: leave the source out instead")
             self.weights.append(Fraction(str(weight) if isinstance(weight, float) else weight))
@@ -63,6 +64,13 @@ class Weighting:
             except ValueError as error:
                 raise ValueError(f"source {i}: {error}") from None
         return total, scale
+
+
+def _whole(i: int, weight: object) -> int:
+    try:
+        return whole_number(f"weight {i}", weight, least=-(1 << 64))
+    except TypeError:
+        raise TypeError(f"weight {i} must be an int, a Fraction or a float, not {type(weight).__name__}") from None
 
 
 def _times(counts: PieceCounts, factor: int, new: Callable[[], PieceCounts]) -> PieceCounts:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from mmap import mmap
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from digram import _native, _threads
+from digram._numbers import whole_number
 from digram._sizes import number_of_bytes
 from digram._text import whole_characters
 from digram.definition import special_ids
@@ -35,8 +36,17 @@ Flat = tuple[bytes, bytearray, bytearray]
 _BATCH = 16 << 20
 _PIECES = 1 << 16
 
+# Bytes of a text that a thread is given at a time, about; None for what the engine finds best.
+_PART: int | None = None
+
 # A file from this many bytes on is read by the engine, in parts.
 _LARGE_FILE = 1 << 20
+
+
+class Readable(Protocol):
+    """What bytes can be read from: a file, a pipe, what unpacks a file."""
+
+    def read(self, size: int, /) -> bytes | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +81,9 @@ class PieceCounts:
     temporary_folder  where these files go; default: `tempfile.gettempdir()`. They have no names (on Windows: until
                       they are closed), so none is left behind, whatever ends the process
 
-    Training takes memory of its own, whatever the limit: the distinct pieces with 16 bytes for each, and about 16 bytes
-    for each of their symbols. Nothing of them can be left out: pieces that occur once decide about merges too.
+    Training takes the distinct pieces with about 40 bytes for each, and about 16 bytes for each of their symbols. Where
+    that is more than the limit, it works in stages, which read the temporary files twice each: slower, with the same
+    merges, and within the limit as long as the pairs that decide about the next merges fit (docs/training.md).
     """
 
     def __init__(
@@ -92,7 +103,7 @@ class PieceCounts:
         if memory_limit is not None:
             folder = tempfile.gettempdir() if temporary_folder is None else os.fspath(temporary_folder)
             limit = (number_of_bytes("memory_limit", memory_limit), folder)
-        self._native = _native.PieceCounts(pattern(split), list(self.special_tokens), limit)
+        self._native = _native.PieceCounts(pattern(split), list(self.special_tokens), limit, _PART)
 
     @classmethod
     def from_mapping(
@@ -100,18 +111,20 @@ class PieceCounts:
     ) -> PieceCounts:
         """Counts of pieces that were cut before; `split` says by what, for the tokenizer that is trained from them."""
         new = cls(split, special_tokens)
-        new.ordered = False
         if not isinstance(counts, Mapping):
             raise TypeError(f"counts must be a mapping of pieces to numbers, not {type(counts).__name__}")
         pieces, numbers = [], []
         for piece, n in counts.items():
             if not isinstance(piece, (str, bytes)):
                 raise TypeError(f"pieces must be str or bytes, not {type(piece).__name__}: {piece!r}")
-            if not isinstance(n, int) or not 0 <= n < 1 << 64:
-                raise ValueError(f"the count of piece {piece!r} must be an int from 0 to 2^64 - 1, not {n!r}")
+            try:
+                numbers.append(whole_number("n", n, least=0))
+            except (TypeError, ValueError):
+                message = f"the count of piece {piece!r} must be an int from 0 to 2^64 - 1, not {n!r}"
+                raise ValueError(message) from None
             pieces.append(whole_characters(piece).encode() if isinstance(piece, str) else piece)
-            numbers.append(n)
         new._add_counts(pieces, numbers)
+        new.ordered = len(new) == 0  # of nothing any order is known
         return new
 
     def add(
@@ -151,10 +164,43 @@ class PieceCounts:
             read = passed
             told()
 
+    def add_stream(
+        self,
+        stream: Readable,
+        *,
+        threads: int | None = None,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> None:
+        """Counts the pieces of a stream, which is one document of UTF-8: a file that is open for reading bytes, a pipe,
+        `sys.stdin.buffer`, `gzip.open(path)`.
+
+        It is read and counted in parts, where the split allows it (all of `digram.patterns` do; of a pattern where no
+        safe place for a cut is known, the whole document is read first), so that it may be of any length. TextError
+        names the first byte that is not UTF-8; what the stream raises comes through. After an error, or Ctrl-C, the
+        counts hold a part of it.
+        """
+        read = getattr(stream, "read", None)
+        if not callable(read):
+            raise TypeError(f"a stream must have read(), as a file does, not be {type(stream).__name__}")
+
+        def told(characters: int) -> None:
+            if progress is not None:
+                progress(Progress("counting", self.documents, characters))
+
+        if wrong := self._native.add_stream(read, _threads.checked(threads), told):
+            from digram.corpus import not_utf8
+
+            raise not_utf8(str(getattr(stream, "name", "the stream")), *wrong)
+        with self._lock:
+            self.documents += 1
+
     def merge(self, other: PieceCounts | AnyPath) -> None:
         """Adds all counts of `other`, or of the file of that name, which must have the same split and special tokens;
         its new pieces come after the ones here. A file is read in parts, and takes no memory of its own: after an error
         the counts hold a part of it.
+
+        OverflowError where a sum is above 2^64 - 1: of counts in memory nothing was added then. (With a memory limit,
+        where counts are on disk, only reading them tells it.)
         """
         if isinstance(other, (str, os.PathLike)):
             from digram import _counts_files
@@ -165,7 +211,7 @@ class PieceCounts:
             raise TypeError(f"counts are added to counts, not {type(other).__name__}")
         self._check_same(other.split, other.special_tokens)
         self._native.merge(other._native)
-        self._have_merged(other.ordered, other.documents)
+        self._have_merged(other.ordered or len(other) == 0, other.documents)
 
     def _check_same(self, split: str | None, special_tokens: tuple[str, ...]) -> None:
         for name, its in (("split", split), ("special_tokens", special_tokens)):

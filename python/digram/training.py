@@ -6,14 +6,16 @@ import os
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from digram import _native, _threads
-from digram._beginning import initial_characters, resumed, seeds, warn_of_cut
+from digram._beginning import warn_of_cut
 from digram._following import Following, Merge, check_places, numbered, trained
+from digram._numbers import whole_number
+from digram._setting import Setting, check_room, settled, sizes_of
 from digram.counts import ONE_TEXT, PieceCounts, Progress
-from digram.definition import Alphabet, Definition, special_ids
+from digram.definition import Alphabet, Definition
 from digram.errors import TrainingWarning
 from digram.tokenizer import Tokenizer
 
@@ -33,18 +35,6 @@ Ties = Literal[
     "minbpe",
     "sentencepiece",
 ]
-
-# Each rule by the engine's name for it. Libraries differ in nothing but the rule, given the same pieces.
-_TIES = {
-    "smallest-ids": "smallest-ids",
-    "smallest-tokens": "smallest-tokens",
-    "largest-tokens": "largest-tokens",
-    "first-seen": "first-seen",
-    "tokenizers": "smallest-characters",
-    "rustbpe": "smallest-ids",
-    "minbpe": "first-seen",
-    "sentencepiece": "shortest-token",
-}
 
 _LARGEST = (1 << 64) - 1  # of counts
 
@@ -169,115 +159,137 @@ def train(
     text, with its index. TrainingWarning: the texts are empty, or ran out of pairs before `vocab_size`; a seed token
     is cut by the split.
     """
-    sizes = [vocab_size] if vocab_size is None or isinstance(vocab_size, int) else _sizes(vocab_size)
-    for size in sizes:
-        _check_numbers(vocab_size=size)
-    _check_numbers(
-        min_count=min_count,
-        max_token_length=max_token_length,
-        max_token_characters=max_token_characters,
-        limit_alphabet=limit_alphabet,
-    )
+    sizes, several = sizes_of(vocab_size)
     if vocab_size is None and min_count is None:
         raise ValueError("training needs vocab_size or min_count, or it would not know when to stop")
-    for name, given, choices in (("alphabet", alphabet, ("bytes", "characters")), ("ties", ties, tuple(_TIES))):
-        if given not in choices:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given!r}")
-    if not checkpoint_every > 0:
-        raise ValueError(f"checkpoint_every must be a number of seconds above 0, not {checkpoint_every}")
-    check_places(log, checkpoint)
-    threads, rule = _threads.checked(threads), _TIES[ties]
-    asked = tuple(special_ids(special_tokens, 0))
-    begun = None if resume is None else resumed(resume)
-    if begun is not None:
-        alphabet, split, unknown = begun.settled(alphabet=alphabet, split=split, unknown=unknown)
-    characters = alphabet == "characters"
-    if unknown != "error" and not characters:
-        raise ValueError('unknown is for alphabet="characters": no byte is ever unknown')
-    seeded = seeds(seed_tokens)
-    initial = initial_characters(initial_alphabet, seeded if characters else [])
-    if (initial or limit_alphabet is not None) and not characters:
-        name = "initial_alphabet" if initial else "limit_alphabet"
-        raise ValueError(f'{name} is for alphabet="characters": with bytes, all 256 are in the alphabet')
-    if begun is not None and characters:
-        initial, limit_alphabet = begun.definition.characters, len(begun.definition.characters)
-
-    ready = texts if isinstance(texts, PieceCounts) else None
-    weighting = None if weights is None else _weighting(texts, weights)
-    sources = [] if weighting is None else weighting.sources
-    counted = [source for source in (*sources, ready) if isinstance(source, PieceCounts)]
-    for source in counted:
-        if asked and asked != source.special_tokens:
-            raise ValueError(f"these counts were cut at {source.special_tokens!r}: give no special tokens, or the same")
-        if begun is None and split not in ("cl100k", source.split):
-            raise ValueError(f"these counts were cut by {source.split!r}: give no split, or the same")
-        if begun is not None and source.split != split:
-            raise ValueError(f"these counts were cut by {source.split!r}, the vocabulary to go on from by {split!r}")
-        if begun is not None and not asked and tuple(begun.definition.special_tokens) != source.special_tokens:
-            raise ValueError(
-                f"these counts were cut at {source.special_tokens!r}, the vocabulary to go on from has "
-                f"{tuple(begun.definition.special_tokens)!r}: count with the same, or give those of the counts"
-            )
-        if rule == "first-seen" and not source.ordered:
-            raise ValueError('these counts carry no order of first appearance, which ties="first-seen" needs')
-    if counted:
-        split, cut_at = counted[0].split, counted[0].special_tokens
-    else:
-        cut_at = asked if begun is None else asked or tuple(begun.definition.special_tokens)
-    if not characters and not counted:
-        for size in sizes:  # said before all texts are counted
-            _check_room(size, 256 + len(cut_at), len(cut_at))
-    scale = 1
-
-    def no_counts() -> PieceCounts:
-        return PieceCounts(split, cut_at, memory_limit=memory_limit, temporary_folder=temporary_folder)
-
-    if weighting is not None:
-        counts, scale = weighting.counts(no_counts, threads, progress)
-    elif ready is not None:
-        counts = ready
-    else:
-        counts = _counted(texts, no_counts(), threads, progress)
-    warn_of_cut(seeded, split)
-    markers = [*cut_at, *([unknown] if unknown not in ("error", "bytes", *cut_at) else [])]
-
-    largest = None if sizes[0] is None else max(size for size in sizes if size is not None)
-    empty = Definition(kind="merges", alphabet=alphabet, unknown=unknown, split=split)
-    documents = counts.documents
-
-    def tell(merges: int, planned: int | None, best: int) -> None:
-        if progress is not None:
-            progress(Progress("merging", documents, 0, merges, planned, best // scale))
-
-    rules: dict[str, Any] = {
-        "characters": characters,
-        "reserved": len(markers) + (256 if unknown == "bytes" else 0),
-        "min_count": 1 if min_count is None else min(min_count * scale, _LARGEST),
-        "ties": rule,
-        "max_token_length": max_token_length,
-        "max_characters": max_token_characters,
+    least = None if min_count is None else whole_number("min_count", min_count)
+    limits: dict[str, Any] = {
+        "max_token_length": _optional("max_token_length", max_token_length),
+        "max_characters": _optional("max_token_characters", max_token_characters),
         "split_digits": bool(split_digits),
         "whole_characters": bool(whole_characters),
         "attach_marks": bool(attach_marks),
-        "initial": initial,
-        "limit": limit_alphabet,
-        "merges": (begun.merges if begun is not None else None) or None,  # an empty buffer has no place
-        "seeds": seeded,
+    }
+    setting = settled(
+        alphabet=alphabet,
+        ties=ties,
+        split=split,
+        unknown=unknown,
+        special_tokens=special_tokens,
+        resume=resume,
+        seed_tokens=seed_tokens,
+        initial_alphabet=initial_alphabet,
+        limit_alphabet=_optional("limit_alphabet", limit_alphabet),
+    )
+    if allow is not None and not callable(allow):
+        raise TypeError(f"allow must be a function of (left, right, joined), not {type(allow).__name__}")
+    check_places(log, checkpoint, checkpoint_every)
+    threads = _threads.checked(threads)
+    memory = {"memory_limit": memory_limit, "temporary_folder": temporary_folder}
+    counts, scale = _counts(texts, weights, setting, sizes, threads, progress, memory)
+    warn_of_cut(setting.seeds, counts.split)
+
+    markers = setting.markers(counts.special_tokens)
+    empty = setting.definition(counts.split)
+    rules: dict[str, Any] = limits | {
+        "characters": setting.characters,
+        "reserved": len(markers) + (256 if setting.unknown == "bytes" else 0),
+        "min_count": 1 if least is None else min(least * scale, _LARGEST),
+        "ties": setting.rule,
+        "initial": setting.initial,
+        "limit": setting.limit,
+        "merges": setting.merges,
+        "seeds": setting.seeds,
     }
     first = 0
     if len(sizes) > 1:  # of one size the engine says it; without a text only what comes first is made
-        before = _native.train(PieceCounts(split)._native, vocab_size=None, **rules)
+        before = _native.train(PieceCounts(counts.split)._native, vocab_size=None, **rules)
         first = len(bytes(before[1])) // 8
-    with Following(empty, markers, scale, log, checkpoint, checkpoint_every) as following:
+    largest = None if sizes[0] is None else max(size for size in sizes if size is not None)
+    following = Following(empty, markers, scale, log, checkpoint, checkpoint_every)
+    found = _learned(counts, largest, rules, following, allow, progress)
+    tokenizers = _tokenizers(found, sizes, empty, markers, first)
+    ids = _bare_size(empty, found, markers) + len(found.merges) // 2
+    if progress is not None:
+        # The engine tells every so often; the end is told always, so that a bar gets there.
+        planned = None if largest is None else largest - _bare_size(empty, found, markers)
+        progress(Progress("merging", counts.documents, 0, len(found.merges) // 2, planned, found.best // scale))
+    if not len(counts):
+        warnings.warn(
+            f"the texts are empty: the vocabulary is the bare alphabet, {ids:,} ids", TrainingWarning, stacklevel=2
+        )
+    elif found.exhausted and largest is not None:
+        warnings.warn(
+            f"the texts ran out of pairs after {_number(len(found.merges) // 2, 'merge')}: "
+            f"the vocabulary has {ids:,} ids, not {largest:,}",
+            TrainingWarning,
+            stacklevel=2,
+        )
+    return tokenizers if several else tokenizers[0]
 
-        def told(merges: int, planned: int | None, best: int, pairs: bytearray, n: bytearray, alphabet: str) -> None:
-            if following:
-                following.add(pairs, n, alphabet)
-            tell(merges, planned, best)
 
+@dataclass(frozen=True, slots=True)
+class _Learned:
+    """What the engine found: the characters of the alphabet, flat merges with the ids of the vocabulary, the count of
+    the last one, and whether no pair was left."""
+
+    characters: str
+    merges: array[int]
+    best: int
+    exhausted: bool
+
+
+def _counts(
+    texts: Texts,
+    weights: Iterable[Weight] | None,
+    setting: Setting,
+    sizes: list[int | None],
+    threads: int | None,
+    progress: Callable[[Progress], object] | None,
+    memory: dict[str, Any],
+) -> tuple[PieceCounts, int]:
+    """The counts to learn from, and the number that they are multiples of, by weights that are no whole numbers."""
+    weighting = None if weights is None else _weighting(texts, weights)
+    sources: list[Any] = [texts] if weighting is None else weighting.sources
+    counted = [source for source in sources if isinstance(source, PieceCounts)]
+    for source in counted:
+        setting.check_counts(source)
+    split, cut_at = (counted[0].split, counted[0].special_tokens) if counted else (setting.split, setting.cut_at)
+    if not setting.characters and not counted:
+        for size in sizes:  # said before all texts are counted
+            check_room(size, 256 + len(cut_at), len(cut_at))
+
+    def no_counts() -> PieceCounts:
+        return PieceCounts(split, cut_at, **memory)
+
+    if weighting is not None:
+        return weighting.counts(no_counts, threads, progress)
+    if isinstance(texts, PieceCounts):
+        return texts, 1
+    return _counted(texts, no_counts(), threads, progress), 1
+
+
+def _learned(
+    counts: PieceCounts,
+    vocab_size: int | None,
+    rules: dict[str, Any],
+    following: Following,
+    allow: Allow | None,
+    progress: Callable[[Progress], object] | None,
+) -> _Learned:
+    """Runs the engine, with what follows it."""
+    documents = counts.documents
+
+    def told(merges: int, planned: int | None, best: int, pairs: bytearray, n: bytearray, alphabet: str) -> None:
+        if following:
+            following.add(pairs, n, alphabet)
+        if progress is not None:
+            progress(Progress("merging", documents, 0, merges, planned, best // following.scale))
+
+    with following:
         found, flat, learned, exhausted = _native.train(
             counts._native,
-            vocab_size=largest,
+            vocab_size=vocab_size,
             **rules,
             told=told if following or progress is not None else None,
             follow=bool(following),
@@ -285,8 +297,21 @@ def train(
         )
         if following:
             following.rest(flat, learned, found or "")
-    merges = numbered(array("I", bytes(flat)), empty, found or "")
-    least = replace(empty, characters=found or "").first_merge + len(markers)
+    best = array("Q", bytes(learned))[-1] if learned else 0
+    merges = numbered(array("I", bytes(flat)), following.definition, found or "")
+    return _Learned(found or "", merges, best, exhausted)
+
+
+def _bare_size(empty: Definition, found: _Learned, markers: list[str]) -> int:
+    """The ids of a vocabulary without merges."""
+    return replace(empty, characters=found.characters).first_merge + len(markers)
+
+
+def _tokenizers(
+    found: _Learned, sizes: list[int | None], empty: Definition, markers: list[str], first: int
+) -> list[Tokenizer]:
+    """A tokenizer for each size; `first` merges come before the first round."""
+    least = _bare_size(empty, found, markers)
     tokenizers = []
     for size in sizes:
         if size is not None and size < least + first:
@@ -294,24 +319,9 @@ def train(
                 f"vocab_size={size} is below the {least + first} ids that there are before the first round: ask for at "
                 f"least {least + first}"
             )
-        kept = merges if size is None else merges[: 2 * (size - least)]
-        tokenizers.append(Tokenizer(trained(empty, found or "", kept, markers)))
-    # The engine tells every so often; the end is told always, so that a bar gets there.
-    best = array("Q", bytes(learned))[-1] if learned else 0
-    tell(len(merges) // 2, None if largest is None else largest - least, best)
-    size = least + len(merges) // 2
-    if not len(counts):
-        warnings.warn(
-            f"the texts are empty: the vocabulary is the bare alphabet, {size:,} ids", TrainingWarning, stacklevel=2
-        )
-    elif exhausted and largest is not None:
-        warnings.warn(
-            f"the texts ran out of pairs after {_number(len(merges) // 2, 'merge')}: "
-            f"the vocabulary has {size:,} ids, not {largest:,}",
-            TrainingWarning,
-            stacklevel=2,
-        )
-    return tokenizers[0] if vocab_size is None or isinstance(vocab_size, int) else tokenizers
+        kept = found.merges if size is None else found.merges[: 2 * (size - least)]
+        tokenizers.append(Tokenizer(trained(empty, found.characters, kept, markers)))
+    return tokenizers
 
 
 def _weighting(texts: object, weights: Iterable[Weight]) -> Weighting:
@@ -334,26 +344,6 @@ def _counted(
     return counts
 
 
-def _sizes(sizes: Iterable[int]) -> list[int]:
-    if isinstance(sizes, (str, bytes)) or not isinstance(sizes, Iterable):
-        raise TypeError(f"vocab_size must be an int, not {type(sizes).__name__}, or a list of ints")
-    found = list(sizes)
-    if not found:
-        raise ValueError("vocab_size is an empty list: give one size or more")
-    if None in found:
-        raise TypeError("a size of the list vocab_size is None: give an int, or leave it out")
-    return found
-
-
-def _check_room(vocab_size: int | None, least: int, specials: int) -> None:
-    if vocab_size is not None and vocab_size < least:
-        alphabet = f"{least - specials} {'bytes' if least - specials == 256 else 'ids'}"
-        raise ValueError(
-            f"vocab_size={vocab_size} is below the {alphabet} of the alphabet plus {specials} special "
-            f"tokens: ask for at least {least}"
-        )
-
-
 def unused_tokens(tokenizer: Tokenizer, texts: Text | Iterable[Text] | Corpus) -> list[int]:
     """The ids of merges that no text is encoded with.
 
@@ -370,14 +360,5 @@ def _number(n: int, thing: str) -> str:
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
-def _check_numbers(**values: int | None) -> None:
-    for name, value in values.items():
-        least = 0 if name == "vocab_size" else 1  # 0 is refused with the sentence that names the alphabet
-        if value is None:
-            continue
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise TypeError(f"{name} must be an int, not {type(value).__name__}")
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, not {value}")
-        if value >= 1 << 64:
-            raise ValueError(f"{name} must be at most 2^64 - 1, not {value}")
+def _optional(name: str, value: int | None) -> int | None:
+    return None if value is None else whole_number(name, value)

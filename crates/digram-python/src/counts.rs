@@ -11,10 +11,12 @@ use digram::specials::SpecialMatcher;
 use digram::split::Splitter;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyList};
 use std::fs::File;
+use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
 /// Pieces between two looks for Ctrl-C, and those that are read at a time.
@@ -59,21 +61,25 @@ impl PieceCounts {
 #[pymethods]
 impl PieceCounts {
     /// No counts yet. `split` is a pattern; the `specials` are cut out of each text. `limit` is a number of bytes in memory, and
-    /// a folder for what is beyond it.
+    /// a folder for what is beyond it. A thread is given about `part` bytes at a time, on which no result depends.
     #[new]
-    #[pyo3(signature = (split=None, specials=Vec::new(), limit=None))]
+    #[pyo3(signature = (split=None, specials=Vec::new(), limit=None, part=None))]
     fn new(
         py: Python<'_>,
         split: Option<&str>,
         specials: Vec<String>,
         limit: Option<(usize, PathBuf)>,
+        part: Option<usize>,
     ) -> PyResult<Self> {
         let splitter = split.map_or_else(|| Ok(Splitter::none()), Splitter::new);
         let made = splitter.and_then(|splitter| Ok((splitter, SpecialMatcher::new(&specials)?)));
         let (splitter, specials) = made.map_err(|error| exception(py, error, None))?;
         let split_engine = splitter.engine();
         let limit = limit.map(|(memory, folder)| Limit { memory, folder });
-        let counts = RwLock::new(count::RunningCounts::new(limit));
+        let counts = RwLock::new(match part {
+            None => count::RunningCounts::new(limit),
+            Some(part) => count::RunningCounts::in_parts(limit, part.max(1)),
+        });
         Ok(Self { counter: count::Counter::new(splitter, specials), counts, split_engine })
     }
 
@@ -110,20 +116,12 @@ impl PieceCounts {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Option<(u64, u8)>> {
         let threads = threads.unwrap_or_else(|| cores(usize::MAX));
-        let done = AtomicU64::new(0);
-        let result = interruptible(
-            py,
-            |py| match &progress {
-                Some(told) => told.call1(py, (done.load(Ordering::Relaxed),)).map(drop),
-                None => Ok(()),
-            },
-            |stop| {
-                let file = File::open(&path).map_err(ReadError::Io)?;
-                let megabytes = file.metadata().map_or(0, |facts| facts.len()) >> 20;
-                let threads = threads.min(usize::try_from(megabytes).unwrap_or(threads) + 1);
-                self.write().count_reader(&self.counter, file, threads, &done, &|| stop.load(Ordering::Relaxed))
-            },
-        )?;
+        let result = reported(py, progress, |done, stop| {
+            let file = File::open(&path).map_err(ReadError::Io)?;
+            let megabytes = file.metadata().map_or(0, |facts| facts.len()) >> 20;
+            let threads = threads.min(usize::try_from(megabytes).unwrap_or(threads) + 1);
+            self.write().count_reader(&self.counter, file, threads, done, &|| stop.load(Ordering::Relaxed))
+        })?;
         match result {
             Ok(()) => Ok(None),
             Err(ReadError::NotText { offset, byte }) => Ok(Some((offset, byte))),
@@ -133,6 +131,29 @@ impl PieceCounts {
                 let reason = py.import("os")?.call_method1("strerror", (code,))?.unbind();
                 Err(PyOSError::new_err((code, reason, path.into_os_string())))
             }
+        }
+    }
+
+    /// Counts the pieces of what `read(size)` gives, until it gives no bytes: one document of UTF-8, as it comes from a
+    /// pipe or out of a compressed file. What `read` raises comes through. Otherwise as `add_file`.
+    #[pyo3(signature = (read, threads=None, progress=None))]
+    fn add_stream(
+        &self,
+        py: Python<'_>,
+        read: Py<PyAny>,
+        threads: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Option<(u64, u8)>> {
+        let threads = threads.unwrap_or_else(|| cores(usize::MAX));
+        let mut stream = Stream { read, rest: Vec::new(), at: 0, raised: None };
+        let result = reported(py, progress, |done, stop| {
+            self.write().count_reader(&self.counter, &mut stream, threads, done, &|| stop.load(Ordering::Relaxed))
+        })?;
+        match result {
+            Ok(()) => Ok(None),
+            Err(ReadError::NotText { offset, byte }) => Ok(Some((offset, byte))),
+            Err(ReadError::Count(error)) => Err(exception(py, error, None)),
+            Err(ReadError::Io(error)) => Err(stream.raised.take().unwrap_or_else(|| error.into())),
         }
     }
 
@@ -192,6 +213,55 @@ impl PieceCounts {
     #[getter]
     fn split_engine(&self) -> &str {
         self.split_engine
+    }
+}
+
+/// Runs `work`, which is given where it notes the bytes that are done, and calls `progress` with these every so often.
+fn reported<T: Send>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&AtomicU64, &AtomicBool) -> T + Send,
+) -> PyResult<T> {
+    let done = AtomicU64::new(0);
+    let tell = |py: Python<'_>| match &progress {
+        Some(told) => told.call1(py, (done.load(Ordering::Relaxed),)).map(drop),
+        None => Ok(()),
+    };
+    interruptible(py, tell, |stop| work(&done, stop))
+}
+
+/// What a function of Python reads.
+struct Stream {
+    read: Py<PyAny>,
+    /// Bytes that it gave beyond what was asked for, and where the rest of them begins.
+    rest: Vec<u8>,
+    at: usize,
+    raised: Option<PyErr>,
+}
+
+impl Read for &mut Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.rest.len() {
+            let given = Python::attach(|py| -> PyResult<Vec<u8>> {
+                let given = self.read.call1(py, (buffer.len(),))?;
+                // None is what a file that does not block gives when nothing is there yet.
+                match given.extract::<Option<PyBackedBytes>>(py)? {
+                    Some(bytes) => Ok(bytes.to_vec()),
+                    None => Err(PyOSError::new_err("the stream does not block, and has nothing to read now")),
+                }
+            });
+            match given {
+                Ok(bytes) => (self.rest, self.at) = (bytes, 0),
+                Err(error) => {
+                    self.raised = Some(error);
+                    return Err(io::Error::other("the stream raised"));
+                }
+            }
+        }
+        let size = buffer.len().min(self.rest.len() - self.at);
+        buffer[..size].copy_from_slice(&self.rest[self.at..self.at + size]);
+        self.at += size;
+        Ok(size)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::counts::PieceCounts;
 use crate::errors::exception;
 use crate::ids::flat;
 use crate::run::{interruptible, watched};
-use digram::train::{Alphabet, Learned, PairRules, Progress, Ties, TrainOptions, Watch, train_watched};
+use digram::train::{Alphabet, Learned, PairRules, Progress, Ties, TrainOptions, Watch, train_counts};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -77,15 +77,15 @@ pub fn train<'py>(
                 |stop| {
                     let mut worker = Worker { news: &news, stop, follow, sent: 0 };
                     let stopped = || stop.load(Ordering::Relaxed);
-                    train_watched(counts.all(&stopped)?.load(&stopped)?, &options, &mut worker)
+                    train_counts(counts.all(&stopped)?, &options, &mut worker, &stopped)
                 },
             )?
         }
         Some(allow) => {
             let mut caller = Caller { allow, told, follow, sent: 0, raised: None };
-            let read = watched(py, |stop| counts.all(stop)?.load(stop))?;
-            let read = read.map_err(|error| exception(py, error, None))?;
-            let result = py.detach(|| train_watched(read, &options, &mut caller));
+            let all = watched(py, |stop| counts.all(stop))?;
+            let all = all.map_err(|error| exception(py, error, None))?;
+            let result = py.detach(|| train_counts(all, &options, &mut caller, &|| false));
             caller.raised.map_or(Ok(()), Err)?;
             result
         }

@@ -19,9 +19,10 @@ use std::sync::atomic::AtomicU64;
 /// Each thread has a table of its own, from one call to the next, in which a piece has the place where it was first met: by
 /// bytes in all that was counted. So the order of first appearance does not depend on threads. With a [`Limit`], a table that
 /// is full goes to a temporary file, sorted; such runs are merged when somebody looks.
-#[derive(Default)]
 pub struct RunningCounts {
     limit: Option<Limit>,
+    /// Bytes that a thread is given at a time, about.
+    part: usize,
     /// What was put together.
     settled: Arc<PieceCounts>,
     workers: Vec<Worker>,
@@ -35,6 +36,8 @@ pub struct RunningCounts {
     listing: Option<Arc<Listing>>,
     /// Bytes of all that was counted.
     position: u64,
+    /// At least the highest count.
+    most: u128,
 }
 
 /// What a thread has counted.
@@ -102,6 +105,14 @@ impl Counts {
         }
     }
 
+    /// How often all pieces together were counted.
+    fn occurrences(&self) -> u128 {
+        match self {
+            Self::Memory(counts) => counts.iter().map(|(_, n)| u128::from(n)).sum(),
+            Self::Disk(listing) => listing.occurrences(),
+        }
+    }
+
     /// All of them in memory, wherever they were.
     ///
     /// # Errors
@@ -151,7 +162,23 @@ impl CountsReader {
 impl RunningCounts {
     /// No counts yet; with a limit, they leave memory beyond it.
     pub fn new(limit: Option<Limit>) -> Self {
-        Self { limit, ..Self::default() }
+        Self::in_parts(limit, PART)
+    }
+
+    /// The same; a thread is given about `part` bytes at a time, on which no result depends.
+    pub fn in_parts(limit: Option<Limit>, part: usize) -> Self {
+        Self {
+            limit,
+            part,
+            settled: Arc::default(),
+            workers: Vec::new(),
+            leaving: None,
+            settling: None,
+            spilled: None,
+            listing: None,
+            position: 0,
+            most: 0,
+        }
     }
 
     /// Counts the pieces of all `documents`, on up to `threads` threads, this one among them.
@@ -166,23 +193,13 @@ impl RunningCounts {
         threads: usize,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> std::result::Result<(), (usize, Error)> {
-        self.count_in_parts(counter, documents, threads, PART, stop)
-    }
-
-    /// The same, in parts of about `size` bytes.
-    pub(super) fn count_in_parts(
-        &mut self,
-        counter: &Counter,
-        documents: &[&[u8]],
-        threads: usize,
-        size: usize,
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> std::result::Result<(), (usize, Error)> {
-        let parts = parts(counter, documents, size);
+        let parts = parts(counter, documents, self.part);
         let threads = threads.min(parts.len());
         self.begin(threads).map_err(|error| (0, error))?;
         let position = self.position;
-        self.position += documents.iter().map(|document| document.len() as u64).sum::<u64>();
+        let bytes = documents.iter().map(|document| document.len() as u64).sum::<u64>();
+        self.position += bytes;
+        self.most += u128::from(bytes);
         counter.count_parts(documents, (&parts, position), &mut self.workers[..threads.max(1)], stop)
     }
 
@@ -202,22 +219,11 @@ impl RunningCounts {
         done: &AtomicU64,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> std::result::Result<(), ReadError> {
-        self.read_in_parts((counter, reader), threads, PART, done, stop)
-    }
-
-    /// The same, in parts of about `size` bytes.
-    pub(super) fn read_in_parts(
-        &mut self,
-        (counter, reader): (&Counter, impl Read + Send),
-        threads: usize,
-        size: usize,
-        done: &AtomicU64,
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> std::result::Result<(), ReadError> {
         self.begin(threads).map_err(ReadError::Count)?;
         let sinks = &mut self.workers[..threads.max(1)];
-        let (length, result) = files::count((counter, reader), size, self.position, sinks, done, stop);
+        let (length, result) = files::count((counter, reader), self.part, self.position, sinks, done, stop);
         self.position += length;
+        self.most += u128::from(length);
         result
     }
 
@@ -258,6 +264,7 @@ impl RunningCounts {
         self.workers[0].make_room(1, piece.len())?;
         let position = self.position;
         self.position += piece.len() as u64;
+        self.most += u128::from(n);
         self.workers[0].tally.add(piece, n, position)
     }
 
@@ -270,8 +277,13 @@ impl RunningCounts {
     /// Adds all counts of `other`; its new pieces come after the ones here.
     ///
     /// # Errors
-    /// `CountOverflow`; `Temporary`; `Interrupted` soon after `stop` returns true. Then a part of `other` was added.
+    /// `CountOverflow`, and nothing was added (under a limit, where counts are on disk, it may only be told when somebody
+    /// looks); `Temporary`; `Interrupted` soon after `stop` returns true, and then a part of `other` was added.
     pub fn merge(&mut self, other: &Counts, stop: &dyn Fn() -> bool) -> Result<()> {
+        let more = other.occurrences();
+        if self.most + more > u128::from(u64::MAX) && self.limit.is_none() {
+            return self.merge_carefully(other, more, stop);
+        }
         let mut reader = other.read()?;
         loop {
             let some = reader.next(BETWEEN_STOPS, 1 << 20)?;
@@ -283,8 +295,27 @@ impl RunningCounts {
             }
             some.iter().try_for_each(|(piece, n)| self.add(piece, n))?;
         }
-        // So that a sum that is too large is told here.
-        if self.limit.is_none() { self.settle(stop) } else { Ok(()) }
+        Ok(())
+    }
+
+    /// The same where a sum may be too large: in a copy, which takes the place of what is here when all was added.
+    fn merge_carefully(&mut self, other: &Counts, more: u128, stop: &dyn Fn() -> bool) -> Result<()> {
+        self.settle(stop)?;
+        let mut sum = PieceCounts::clone(&self.settled);
+        let mut reader = other.read()?;
+        loop {
+            let some = reader.next(BETWEEN_STOPS, 1 << 20)?;
+            if stop() {
+                return Err(Error::Interrupted);
+            }
+            if some.is_empty() {
+                break;
+            }
+            sum.merge(&some)?;
+        }
+        self.settled = Arc::new(sum);
+        self.most = self.most.saturating_add(more);
+        Ok(())
     }
 
     /// Whether [`Self::settle`] has nothing to do.

@@ -30,6 +30,7 @@ pub struct Listing {
     memory: usize,
     pieces: usize,
     bytes: usize,
+    occurrences: u128,
 }
 
 impl Listing {
@@ -46,6 +47,16 @@ impl Listing {
     /// The number of bytes in the distinct pieces together.
     pub fn distinct_bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// How often all pieces together were counted.
+    pub(super) fn occurrences(&self) -> u128 {
+        self.occurrences
+    }
+
+    /// The memory that counts may take, about.
+    pub fn memory(&self) -> usize {
+        self.memory
     }
 
     /// All of them, in memory.
@@ -108,10 +119,11 @@ pub(super) fn merge(files: Vec<&RunFile>, limit: &Limit, stop: &dyn Fn() -> bool
     }
     let mut listing = None;
     let mut sorter = Sorter { most: limit.memory / 2, ..Sorter::default() };
-    let (mut pieces, mut bytes) = (0, 0);
+    let (mut pieces, mut bytes, mut occurrences) = (0, 0, 0);
     Merge::<ByPiece>::new(readers).for_each(stop, &mut |record| {
         pieces += 1;
         bytes += record.piece.len();
+        occurrences += u128::from(record.count);
         if sorter.is_full(record) {
             sorter.write(listing_file(&mut listing, &limit.folder)?, stop)?;
         }
@@ -122,7 +134,7 @@ pub(super) fn merge(files: Vec<&RunFile>, limit: &Limit, stop: &dyn Fn() -> bool
     sorter.write(&mut file, stop)?;
     drop(sorter);
     let file = fewer_by_position(file, limit, stop)?;
-    Ok(Merged::Listing(Listing { file, memory: limit.memory, pieces, bytes }))
+    Ok(Merged::Listing(Listing { file, memory: limit.memory, pieces, bytes, occurrences }))
 }
 
 fn listing_file<'a>(listing: &'a mut Option<RunFile>, folder: &Path) -> Result<&'a mut RunFile> {

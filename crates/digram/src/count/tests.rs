@@ -113,9 +113,9 @@ proptest! {
         let documents: Vec<&[u8]> = documents.iter().map(Vec::as_slice).collect();
         let expected = naive_documents(&splitter, &specials, &documents);
         let counter = Counter::new(splitter, specials);
-        let mut running = RunningCounts::new(None);
+        let mut running = RunningCounts::in_parts(None, size);
         for some in documents.chunks(calls) {
-            running.count_in_parts(&counter, some, threads, size, &never).unwrap();
+            running.count_batch(&counter, some, threads, &never).unwrap();
         }
         prop_assert_eq!(list(&running.into_counts(&never).unwrap()), expected);
     }
@@ -123,10 +123,10 @@ proptest! {
     #[test]
     fn counts_may_be_read_in_between(documents in documents(), threads in 1_usize..4) {
         let counter = Counter::new(splitter(split::GPT2), SpecialMatcher::none());
-        let mut running = RunningCounts::new(None);
+        let mut running = RunningCounts::in_parts(None, 20);
         for i in 0..documents.len() {
             let until: Vec<&[u8]> = documents[..=i].iter().map(Vec::as_slice).collect();
-            running.count_in_parts(&counter, &until[i..], threads, 20, &never).unwrap();
+            running.count_batch(&counter, &until[i..], threads, &never).unwrap();
             let expected = naive_documents(&splitter(split::GPT2), &SpecialMatcher::none(), &until);
             prop_assert_eq!(list(&settled(&mut running)), expected);
             prop_assert!(running.is_settled());
@@ -202,7 +202,7 @@ fn a_batch_names_the_first_document_with_an_error() {
     let mut documents = vec![&b"abc"[..]; 40];
     (documents[11], documents[30]) = (bad.as_bytes(), bad.as_bytes());
     for (threads, size) in [(1, 6), (2, 1), (4, 6), (4, 1000)] {
-        let result = RunningCounts::new(None).count_in_parts(&counter, &documents, threads, size, &never);
+        let result = RunningCounts::in_parts(None, size).count_batch(&counter, &documents, threads, &never);
         assert!(matches!(result, Err((11, Error::Backtracking { .. }))), "{result:?}");
     }
 }
@@ -257,6 +257,30 @@ fn counts_in_order_of_first_appearance_and_sums() {
     let all: Vec<_> = a.iter().map(|(p, n)| (std::str::from_utf8(p).unwrap(), n)).collect();
     assert_eq!(all, [("to", 2), ("be", 3), ("or", 1), ("not", 1 << 40)]);
     assert_eq!(list(&settled(&mut running)), list(&a));
+}
+
+#[test]
+fn a_sum_past_64_bits_adds_nothing() {
+    let counter = Counter::new(splitter(split::GPT2), SpecialMatcher::none());
+    let (mut running, mut other) = (RunningCounts::new(None), PieceCounts::new());
+    running.add(b"b", 3).unwrap();
+    running.add(b"a", u64::MAX - 1).unwrap();
+    running.count_batch(&counter, &[b"b c"], 2, &never).unwrap();
+    let before = [(b"b".to_vec(), 4), (b"a".to_vec(), u64::MAX - 1), (b" c".to_vec(), 1)];
+    for (piece, n) in [("b", 1), ("new", 5), ("a", 2)] {
+        other.add(piece.as_bytes(), n).unwrap();
+    }
+    assert_eq!(running.merge(&memory(&other), &never), Err(Error::CountOverflow));
+    assert_eq!(list(&settled(&mut running)), before);
+    // One that just has room.
+    let mut other = PieceCounts::new();
+    other.add(b"a", 1).unwrap();
+    other.add(b"new", 1).unwrap();
+    running.merge(&memory(&other), &never).unwrap();
+    let all = list(&settled(&mut running));
+    assert_eq!((&all[1], &all[3]), (&(b"a".to_vec(), u64::MAX), &(b"new".to_vec(), 1)));
+    assert_eq!(running.merge(&memory(&other), &never), Err(Error::CountOverflow));
+    assert_eq!(list(&settled(&mut running)), all);
 }
 
 #[test]

@@ -5,26 +5,28 @@ use super::ticker::Ticker;
 use crate::count::PieceCounts;
 use crate::{Error, Result};
 
+/// Pieces that are read some at a time, as often as needed.
+pub(super) type Read<'a> = dyn Fn(&mut dyn FnMut(&PieceCounts) -> Result<()>) -> Result<()> + 'a;
+
 /// The characters of an alphabet, sorted, and how many characters the distinct pieces have together.
 ///
 /// They are those of the pieces and the `initial` ones. Of more than `limit`, the initial ones and the most frequent
 /// others stay, of equally frequent ones the first by code point.
-pub(super) fn characters(
-    counts: &PieceCounts,
-    options: &TrainOptions,
-    ticker: &mut Ticker<'_>,
-) -> Result<(Vec<char>, u64)> {
+pub(super) fn characters(read: &Read<'_>, options: &TrainOptions, ticker: &mut Ticker<'_>) -> Result<(Vec<char>, u64)> {
     // A bit for each code point: a small text should not have to wait for the whole of Unicode.
     let mut seen = vec![0_u64; (char::MAX as usize + 1) / 64];
     let mut symbols = 0;
-    for (piece, _) in counts.iter() {
-        let text = str::from_utf8(piece).map_err(|error| Error::NotText { offset: error.valid_up_to() })?;
-        for character in text.chars() {
-            set(&mut seen, character);
-            symbols += 1;
-            ticker.work(1)?;
+    read(&mut |counts| {
+        for (piece, _) in counts.iter() {
+            let text = str::from_utf8(piece).map_err(|error| Error::NotText { offset: error.valid_up_to() })?;
+            for character in text.chars() {
+                set(&mut seen, character);
+                symbols += 1;
+                ticker.work(1)?;
+            }
         }
-    }
+        Ok(())
+    })?;
     let Some(limit) = options.limit else {
         options.initial.iter().for_each(|&character| set(&mut seen, character));
         return Ok((sorted(&seen), symbols));
@@ -38,7 +40,7 @@ pub(super) fn characters(
              least {initial}"
         )));
     };
-    let mut by_count = frequencies(counts, sorted(&seen), ticker)?;
+    let mut by_count = frequencies(read, sorted(&seen), ticker)?;
     by_count.retain(|&(_, character)| kept[character as usize / 64] >> (character as usize % 64) & 1 == 0);
     by_count.sort_by_key(|&(count, character)| (std::cmp::Reverse(count), character));
     by_count.truncate(usize::try_from(others).unwrap_or(usize::MAX));
@@ -47,18 +49,21 @@ pub(super) fn characters(
 }
 
 /// How often each of the characters occurs.
-fn frequencies(counts: &PieceCounts, characters: Vec<char>, ticker: &mut Ticker<'_>) -> Result<Vec<(u128, char)>> {
+fn frequencies(read: &Read<'_>, characters: Vec<char>, ticker: &mut Ticker<'_>) -> Result<Vec<(u128, char)>> {
     let mut index = vec![0_u32; characters.last().map_or(0, |&last| last as usize + 1)];
     for (i, &character) in (0..).zip(&characters) {
         index[character as usize] = i;
     }
     let mut found: Vec<_> = characters.into_iter().map(|character| (0, character)).collect();
-    for (piece, count) in counts.iter() {
-        for character in str::from_utf8(piece).expect("it was read before").chars() {
-            found[index[character as usize] as usize].0 += u128::from(count);
-            ticker.work(1)?;
+    read(&mut |counts| {
+        for (piece, count) in counts.iter() {
+            for character in str::from_utf8(piece).expect("it was read before").chars() {
+                found[index[character as usize] as usize].0 += u128::from(count);
+                ticker.work(1)?;
+            }
         }
-    }
+        Ok(())
+    })?;
     Ok(found)
 }
 

@@ -51,38 +51,48 @@ impl Arena {
         options: &TrainOptions,
         ticker: &mut Ticker<'_>,
     ) -> Result<(Self, Vec<char>)> {
-        match options.alphabet {
-            Alphabet::Bytes => {
-                let mut builder = Builder::new(counts.distinct_bytes() as u64 + counts.len() as u64 + 1)?;
-                for (piece, count) in counts.iter() {
-                    for &byte in piece {
-                        builder.cells.push(u32::from(byte));
-                        ticker.work(1)?;
-                    }
-                    builder.end_piece(count);
+        let (characters, symbols) = match options.alphabet {
+            Alphabet::Bytes => (Vec::new(), counts.distinct_bytes() as u64),
+            Alphabet::Characters => characters(&|each| each(counts), options, ticker)?,
+        };
+        let arena = Self::of(counts, options.alphabet, &characters, symbols, ticker)?;
+        Ok((arena, characters))
+    }
+
+    /// The same with the characters of a character alphabet; the pieces have at most `symbols` symbols.
+    pub(super) fn of(
+        counts: &PieceCounts,
+        alphabet: Alphabet,
+        characters: &[char],
+        symbols: u64,
+        ticker: &mut Ticker<'_>,
+    ) -> Result<Self> {
+        let mut builder = Builder::new(symbols + counts.len() as u64 + 1)?;
+        if alphabet == Alphabet::Bytes {
+            for (piece, count) in counts.iter() {
+                for &byte in piece {
+                    builder.cells.push(u32::from(byte));
+                    ticker.work(1)?;
                 }
-                Ok((builder.finish(256), Vec::new()))
+                builder.end_piece(count);
             }
-            Alphabet::Characters => {
-                let (characters, symbols) = characters(counts, options, ticker)?;
-                let mut ids = vec![BOUNDARY; characters.last().map_or(0, |&last| last as usize + 1)];
-                for (id, &character) in characters.iter().enumerate() {
-                    ids[character as usize] = id as u32;
-                }
-                let mut builder = Builder::new(symbols + counts.len() as u64 + 1)?;
-                for (piece, count) in counts.iter() {
-                    each_character(piece, |character| {
-                        match ids.get(character as usize) {
-                            None | Some(&BOUNDARY) => builder.end_piece(count),
-                            Some(&id) => builder.cells.push(id),
-                        }
-                        ticker.work(1)
-                    })?;
-                    builder.end_piece(count);
-                }
-                Ok((builder.finish(characters.len()), characters))
-            }
+            return Ok(builder.finish(256));
         }
+        let mut ids = vec![BOUNDARY; characters.last().map_or(0, |&last| last as usize + 1)];
+        for (id, &character) in characters.iter().enumerate() {
+            ids[character as usize] = id as u32;
+        }
+        for (piece, count) in counts.iter() {
+            each_character(piece, |character| {
+                match ids.get(character as usize) {
+                    None | Some(&BOUNDARY) => builder.end_piece(count),
+                    Some(&id) => builder.cells.push(id),
+                }
+                ticker.work(1)
+            })?;
+            builder.end_piece(count);
+        }
+        Ok(builder.finish(characters.len()))
     }
 
     /// The cells, which are base symbols and boundaries as long as nothing was merged.

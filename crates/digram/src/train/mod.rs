@@ -32,6 +32,7 @@
 //! **Low counts wait.** Counts of pairs only fall after the round that made them, and the best count never rises. So
 //! while the best count is high, pairs of a low count need not be known at all: the table begins with the pairs of a
 //! threshold and more, and when none of these is left, is built again with a lower one, from the sequence as it is then.
+//! For the same reason pieces that do not fit into memory may wait on disk: `stages`.
 
 mod alphabet;
 mod arena;
@@ -45,14 +46,17 @@ mod queue;
 mod replay;
 mod rounds;
 mod rules;
+mod stages;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod tests_rules;
+#[cfg(test)]
+mod tests_stages;
 mod ticker;
 mod ties;
 
-use crate::count::PieceCounts;
+use crate::count::{Counts, PieceCounts};
 use crate::{Error, Result};
 use arena::Arena;
 use rounds::{Trainer, Tuning};
@@ -217,6 +221,30 @@ pub fn train_watched(
     train_tuned(counts, options, &mut Ticker::new(watch), None)
 }
 
+/// `train_watched` of counts that may be on disk, under the limit of memory that they were counted with: where they do not
+/// fit, `stages` says how it is done. The result is the same.
+///
+/// Errors: those of `train_watched`; `Temporary` where the counts cannot be read; `Interrupted` soon after `stop` returns
+/// true.
+pub fn train_counts(
+    counts: Counts,
+    options: &TrainOptions,
+    watch: &mut dyn Watch,
+    stop: &dyn Fn() -> bool,
+) -> Result<Trained> {
+    if let Counts::Disk(listing) = &counts
+        && options.min_count > 0
+        && stages::memory_for(listing.len(), listing.distinct_bytes(), options) > listing.memory()
+    {
+        let mut ticker = Ticker::new(watch);
+        ticker.call()?;
+        return stages::train(&counts, options, &stages::Room::within(listing.memory()), &mut ticker);
+    }
+    let all = counts.load(stop)?;
+    drop(counts);
+    train_watched(all, options, watch)
+}
+
 /// The first threshold is this part of all counts together: some thousand pairs at most, so that they fit into the
 /// processor's caches, and far enough down that the table is built a handful of times in all.
 const FIRST_THRESHOLD: u128 = 1 << 16;
@@ -236,10 +264,7 @@ fn train_tuned(
     let merges = replay::merges(options, &characters)?;
     let planned = planned_merges(options, characters.len(), merges.len() as u64)?;
     ticker.progress.planned = planned;
-    let tuning = tuning.unwrap_or_else(|| {
-        let first_threshold = u64::try_from(arena.total_count() / FIRST_THRESHOLD).unwrap_or(u64::MAX);
-        Tuning { first_threshold }
-    });
+    let tuning = tuning.unwrap_or_else(|| Tuning { first_threshold: first_threshold(&arena) });
     let mut trainer = Trainer::new(arena, options, &characters, ticker)?;
     trainer.ticker.learned.characters = characters;
     trainer.begin(&merges)?;
@@ -247,6 +272,10 @@ fn train_tuned(
     ticker.call()?;
     let Learned { characters, merges, counts: merge_counts } = std::mem::take(&mut ticker.learned);
     Ok(Trained { characters, merges, merge_counts, exhausted })
+}
+
+fn first_threshold(arena: &Arena) -> u64 {
+    u64::try_from(arena.total_count() / FIRST_THRESHOLD).unwrap_or(u64::MAX)
 }
 
 /// The most merges that `vocab_size` leaves room for; `None` without one.

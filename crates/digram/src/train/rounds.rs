@@ -77,18 +77,24 @@ impl<'t, 'c> Trainer<'t, 'c> {
 
     /// Makes the merges that come before learning.
     pub(super) fn begin(&mut self, merges: &[(u32, u32)]) -> Result<()> {
-        let first = self.arena.tokens() as u32;
-        let replayed = replay(&mut self.arena, merges, self.ticker)?;
-        for (id, (&(left, right), (&count, &position))) in
-            (first..).zip(merges.iter().zip(replayed.counts.iter().zip(&replayed.positions)))
-        {
+        let counts = self.go_on(merges)?;
+        for (&(left, right), &count) in merges.iter().zip(&counts) {
             self.ticker.learn(left, right, count);
             self.ticker.progress.merges += 1;
+        }
+        Ok(())
+    }
+
+    /// Makes merges that are known already, and returns how often.
+    pub(super) fn go_on(&mut self, merges: &[(u32, u32)]) -> Result<Vec<u64>> {
+        let first = self.arena.tokens() as u32;
+        let replayed = replay(&mut self.arena, merges, self.ticker)?;
+        for (id, (&(left, right), &position)) in (first..).zip(merges.iter().zip(&replayed.positions)) {
             self.add_token(left, right, position.map(|position| (position, self.arena.length(id))));
             self.left.add_token();
             self.right.add_token();
         }
-        Ok(())
+        Ok(replayed.counts)
     }
 
     /// Notes what has to be known about the token that joins two, of which an occurrence is given, with its length.
@@ -101,8 +107,13 @@ impl<'t, 'c> Trainer<'t, 'c> {
 
     /// Learns merges until there are `planned`. Returns whether no pair was left.
     pub(super) fn run(mut self, planned: u64, tuning: &Tuning) -> Result<bool> {
+        Ok(!self.learn(planned, tuning)? && self.is_exhausted()?)
+    }
+
+    /// Learns merges until there are `planned`, and returns true, or until no pair counts enough.
+    pub(super) fn learn(&mut self, planned: u64, tuning: &Tuning) -> Result<bool> {
         if self.ticker.progress.merges == planned {
-            return Ok(false);
+            return Ok(true);
         }
         let mut best_left = u64::MAX;
         self.threshold = tuning.first_threshold;
@@ -124,14 +135,18 @@ impl<'t, 'c> Trainer<'t, 'c> {
                 self.merge(slot)?;
                 self.ticker.progress.merges += 1;
                 if self.ticker.progress.merges == planned {
-                    return Ok(false);
+                    return Ok(true);
                 }
             }
             if self.threshold == self.min_count {
-                break;
+                return Ok(false);
             }
             best_left = best_left.min(self.threshold - 1);
         }
+    }
+
+    /// Whether no pair is left that may be merged, whatever it counts.
+    pub(super) fn is_exhausted(&mut self) -> Result<bool> {
         for (_, left, right) in self.arena.pairs() {
             self.ticker.work(1)?;
             if self.may_merge(left, right) {

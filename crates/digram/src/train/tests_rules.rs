@@ -14,13 +14,13 @@ use std::ops::ControlFlow;
 /// Letters, digits of two lengths in UTF-8, combining marks, and characters that begin or end alike.
 const SYMBOLS: [char; 10] = ['a', 'b', '1', '٣', '\u{307}', '\u{301}', 'é', 'è', '中', '𝟗'];
 
-type Forbids = fn(&[u8], &[u8]) -> bool;
+pub(super) type Forbids = fn(&[u8], &[u8]) -> bool;
 
 /// A caller that forbids what it is told to, and remembers what it was asked.
 #[derive(Default)]
-struct Caller {
-    forbidden: Option<Forbids>,
-    asked: Vec<(Vec<u8>, Vec<u8>)>,
+pub(super) struct Caller {
+    pub(super) forbidden: Option<Forbids>,
+    pub(super) asked: Vec<(Vec<u8>, Vec<u8>)>,
     stop: Option<usize>,
 }
 
@@ -49,7 +49,7 @@ fn random_rules(random: &mut Random) -> PairRules {
 }
 
 /// Pieces of the symbols that rules look at, and of bytes that are no text.
-fn pieces(random: &mut Random, alphabet: Alphabet) -> PieceCounts {
+pub(super) fn pieces(random: &mut Random, alphabet: Alphabet) -> PieceCounts {
     if random.below(3) == 0 {
         return random_counts(random);
     }
@@ -83,7 +83,12 @@ fn random_merges(random: &mut Random, counts: &PieceCounts, options: &TrainOptio
     merges
 }
 
-fn random_options(random: &mut Random, counts: &PieceCounts, alphabet: Alphabet, ties: Ties) -> TrainOptions {
+pub(super) fn random_options(
+    random: &mut Random,
+    counts: &PieceCounts,
+    alphabet: Alphabet,
+    ties: Ties,
+) -> TrainOptions {
     let mut options = TrainOptions {
         alphabet,
         ties,

@@ -54,15 +54,15 @@ fn run(steps: &[Step], memory: Option<Limit>) -> RunningCounts {
     let counter = Counter::new(splitter(split::CL100K), SpecialMatcher::new(&["<s>"]).unwrap());
     let count = |into: &mut RunningCounts, documents: &[Vec<u8>], threads| {
         let documents: Vec<&[u8]> = documents.iter().map(Vec::as_slice).collect();
-        into.count_in_parts(&counter, &documents, threads, 30, &never).unwrap();
+        into.count_batch(&counter, &documents, threads, &never).unwrap();
     };
-    let mut counts = RunningCounts::new(memory.clone());
+    let mut counts = RunningCounts::in_parts(memory.clone(), 30);
     for step in steps {
         match step {
             Step::Count(documents, threads) => count(&mut counts, documents, *threads),
             Step::Add(piece, n) => counts.add_cut(piece, *n).unwrap(),
             Step::Merge(documents) => {
-                let mut other = RunningCounts::new(memory.clone());
+                let mut other = RunningCounts::in_parts(memory.clone(), 30);
                 count(&mut other, documents, 1);
                 other.settle(&never).unwrap();
                 counts.merge(&other.counts(), &never).unwrap();
@@ -96,9 +96,9 @@ proptest! {
         let (splitter, specials) = (splitter(pattern), SpecialMatcher::new(&["<s>", "s>a"]).unwrap());
         let expected = naive_documents(&splitter, &specials, &[text.as_bytes()]);
         let counter = Counter::new(splitter, specials);
-        let (mut running, done) = (RunningCounts::new(None), AtomicU64::new(0));
+        let (mut running, done) = (RunningCounts::in_parts(None, size), AtomicU64::new(0));
         let slow = Slow { text: text.as_bytes(), at_once };
-        running.read_in_parts((&counter, slow), threads, size, &done, &never).unwrap();
+        running.count_reader(&counter, slow, threads, &done, &never).unwrap();
         prop_assert_eq!(done.into_inner(), text.len() as u64);
         prop_assert_eq!(list(&running.into_counts(&never).unwrap()), expected);
     }
@@ -107,8 +107,8 @@ proptest! {
     fn the_first_byte_that_is_no_text_is_told(documents in documents(), threads in 1_usize..4, size in 1_usize..60) {
         let text = documents.concat();
         let counter = Counter::new(splitter(split::GPT2), SpecialMatcher::none());
-        let mut running = RunningCounts::new(None);
-        let result = running.read_in_parts((&counter, &text[..]), threads, size, &AtomicU64::new(0), &never);
+        let mut running = RunningCounts::in_parts(None, size);
+        let result = running.count_reader(&counter, &text[..], threads, &AtomicU64::new(0), &never);
         match (std::str::from_utf8(&text), result) {
             (Ok(_), result) => prop_assert!(result.is_ok()),
             (Err(error), Err(ReadError::NotText { offset, byte })) => {
@@ -149,9 +149,8 @@ fn a_text_that_cannot_be_read_to_its_end_says_so() {
     let counter = Counter::new(splitter(split::GPT2), SpecialMatcher::none());
     let text = "a b ".repeat(1000);
     for threads in [1, 3] {
-        let mut running = RunningCounts::new(None);
-        let result =
-            running.read_in_parts((&counter, Broken(text.as_bytes())), threads, 100, &AtomicU64::new(0), &never);
+        let mut running = RunningCounts::in_parts(None, 100);
+        let result = running.count_reader(&counter, Broken(text.as_bytes()), threads, &AtomicU64::new(0), &never);
         assert!(matches!(result, Err(ReadError::Io(error)) if error.to_string() == "the disk is gone"));
     }
 }
