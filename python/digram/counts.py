@@ -151,7 +151,12 @@ class PieceCounts:
                 progress(Progress("counting", self.documents, characters + more, read=read + more))
 
         for batch, size, passed in _batches([texts] if isinstance(texts, ONE_TEXT) else texts):  # type: ignore[list-item]
-            if isinstance(batch, str):
+            if batch == "-":
+                from digram.corpus.paths import standard_input
+
+                size = self._add_stream("standard input", standard_input(), threads, told)
+                passed += size
+            elif isinstance(batch, str):
                 if wrong := self._native.add_file(batch, threads, told):
                     from digram.corpus import not_utf8
 
@@ -179,20 +184,34 @@ class PieceCounts:
         names the first byte that is not UTF-8; what the stream raises comes through. After an error, or Ctrl-C, the
         counts hold a part of it.
         """
-        read = getattr(stream, "read", None)
-        if not callable(read):
+        if not callable(getattr(stream, "read", None)):
             raise TypeError(f"a stream must have read(), as a file does, not be {type(stream).__name__}")
 
-        def told(characters: int) -> None:
+        def told(size: int) -> None:
             if progress is not None:
-                progress(Progress("counting", self.documents, characters))
+                progress(Progress("counting", self.documents, size))
 
-        if wrong := self._native.add_stream(read, _threads.checked(threads), told):
-            from digram.corpus import not_utf8
-
-            raise not_utf8(str(getattr(stream, "name", "the stream")), *wrong)
+        name = getattr(stream, "name", "the stream")
+        size = self._add_stream(str(name), stream, _threads.checked(threads), told)
         with self._lock:
             self.documents += 1
+        told(size)
+
+    def _add_stream(self, name: str, stream: Readable, threads: int | None, told: Callable[[int], None]) -> int:
+        """Counts a stream; the number of its bytes."""
+        size = 0
+
+        def read(most: int) -> bytes | None:
+            nonlocal size
+            some = stream.read(most)
+            size += len(some or b"")
+            return some
+
+        if wrong := self._native.add_stream(read, threads, told):
+            from digram.corpus import not_utf8
+
+            raise not_utf8(name, *wrong)
+        return size
 
     def merge(self, other: PieceCounts | AnyPath) -> None:
         """Adds all counts of `other`, or of the file of that name, which must have the same split and special tokens;

@@ -2,14 +2,14 @@
 
 use crate::errors::exception;
 use crate::ids::{flat, numbers};
-use crate::run::{SHORT, interruptible, watched};
+use crate::run::{SHORT, TICK, interruptible, watched};
 use crate::text::{texts, utf8};
 use crate::work::cores;
 use digram::Error;
 use digram::count::{self, Counts, CountsReader, Limit, ReadError};
 use digram::specials::SpecialMatcher;
 use digram::split::Splitter;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyList};
@@ -17,7 +17,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard};
+use std::time::Instant;
+
+/// Bytes that are asked of a stream at a time.
+const CHUNK: usize = 1 << 18;
 
 /// Pieces between two looks for Ctrl-C, and those that are read at a time.
 const MANY: usize = 1 << 16;
@@ -145,15 +150,58 @@ impl PieceCounts {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Option<(u64, u8)>> {
         let threads = threads.unwrap_or_else(|| cores(usize::MAX));
-        let mut stream = Stream { read, rest: Vec::new(), at: 0, raised: None };
-        let result = reported(py, progress, |done, stop| {
-            self.write().count_reader(&self.counter, &mut stream, threads, done, &|| stop.load(Ordering::Relaxed))
+        let (done, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+        let tell = |py: Python<'_>| {
+            py.check_signals()?;
+            progress.as_ref().map_or(Ok(()), |told| told.call1(py, (done.load(Ordering::Relaxed),)).map(drop))
+        };
+        let next = |py: Python<'_>| match read.call1(py, (CHUNK,))?.extract::<Option<PyBackedBytes>>(py)? {
+            Some(bytes) => Ok(bytes.to_vec()),
+            // What a file that does not block gives when nothing is there yet.
+            None => Err(PyOSError::new_err("the stream does not block, and has nothing to read now")),
+        };
+        // This thread reads, for only here can Ctrl-C end a call that waits for more; another one counts.
+        let (raised, result) = py.detach(|| {
+            std::thread::scope(|scope| -> PyResult<_> {
+                let (chunks, received) = sync_channel::<Vec<u8>>(2);
+                let (over, wait) = channel::<()>();
+                let (done, stop) = (&done, &stop);
+                let worker = std::thread::Builder::new().name("digram".into()).spawn_scoped(scope, move || {
+                    let _over = over; // dropped, however the work ends
+                    let stream = Stream { received, chunk: Vec::new(), at: 0 };
+                    self.write().count_reader(&self.counter, stream, threads, done, &|| stop.load(Ordering::Relaxed))
+                })?;
+                let (mut raised, mut last) = (None, Instant::now());
+                loop {
+                    let is_due = last.elapsed() >= TICK;
+                    match Python::attach(|py| if is_due { tell(py).and_then(|()| next(py)) } else { next(py) }) {
+                        Ok(bytes) if bytes.is_empty() => break,
+                        Ok(bytes) if chunks.send(bytes).is_err() => break, // the other one has found an error
+                        Ok(_) => last = if is_due { Instant::now() } else { last },
+                        Err(error) => {
+                            raised = Some(error);
+                            break;
+                        }
+                    }
+                }
+                stop.store(raised.is_some(), Ordering::Relaxed);
+                drop(chunks);
+                while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(TICK) {
+                    if raised.is_none() {
+                        raised = Python::attach(tell).err();
+                        stop.store(raised.is_some(), Ordering::Relaxed);
+                    }
+                }
+                let failed = |_| PyRuntimeError::new_err("the engine failed; please report this");
+                Ok((raised, worker.join().map_err(failed)?))
+            })
         })?;
-        match result {
-            Ok(()) => Ok(None),
-            Err(ReadError::NotText { offset, byte }) => Ok(Some((offset, byte))),
-            Err(ReadError::Count(error)) => Err(exception(py, error, None)),
-            Err(ReadError::Io(error)) => Err(stream.raised.take().unwrap_or_else(|| error.into())),
+        match (raised, result) {
+            (Some(error), _) => Err(error),
+            (None, Ok(())) => Ok(None),
+            (None, Err(ReadError::NotText { offset, byte })) => Ok(Some((offset, byte))),
+            (None, Err(ReadError::Count(error))) => Err(exception(py, error, None)),
+            (None, Err(ReadError::Io(error))) => Err(error.into()),
         }
     }
 
@@ -230,36 +278,22 @@ fn reported<T: Send>(
     interruptible(py, tell, |stop| work(&done, stop))
 }
 
-/// What a function of Python reads.
+/// What another thread reads.
 struct Stream {
-    read: Py<PyAny>,
-    /// Bytes that it gave beyond what was asked for, and where the rest of them begins.
-    rest: Vec<u8>,
+    received: Receiver<Vec<u8>>,
+    chunk: Vec<u8>,
+    /// Bytes of the chunk that were passed on.
     at: usize,
-    raised: Option<PyErr>,
 }
 
-impl Read for &mut Stream {
+impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.rest.len() {
-            let given = Python::attach(|py| -> PyResult<Vec<u8>> {
-                let given = self.read.call1(py, (buffer.len(),))?;
-                // None is what a file that does not block gives when nothing is there yet.
-                match given.extract::<Option<PyBackedBytes>>(py)? {
-                    Some(bytes) => Ok(bytes.to_vec()),
-                    None => Err(PyOSError::new_err("the stream does not block, and has nothing to read now")),
-                }
-            });
-            match given {
-                Ok(bytes) => (self.rest, self.at) = (bytes, 0),
-                Err(error) => {
-                    self.raised = Some(error);
-                    return Err(io::Error::other("the stream raised"));
-                }
-            }
+        if self.at == self.chunk.len() {
+            // None to come is the end.
+            (self.chunk, self.at) = (self.received.recv().unwrap_or_default(), 0);
         }
-        let size = buffer.len().min(self.rest.len() - self.at);
-        buffer[..size].copy_from_slice(&self.rest[self.at..self.at + size]);
+        let size = buffer.len().min(self.chunk.len() - self.at);
+        buffer[..size].copy_from_slice(&self.chunk[self.at..self.at + size]);
         self.at += size;
         Ok(size)
     }

@@ -14,7 +14,7 @@ pub const SHORT: usize = 1 << 20;
 pub const TINY: usize = 1 << 11;
 
 /// Between two looks at signals, and two calls of a progress callback.
-const TICK: Duration = Duration::from_millis(50);
+pub const TICK: Duration = Duration::from_millis(50);
 
 /// Runs `work` on a thread of its own while this one, without the lock but for moments, looks for signals and calls
 /// `tick`. The first exception asks `work` to stop and is raised when it has.

@@ -218,7 +218,8 @@ class Corpus:
 
     def parts(self, least: int, size: int = 16 << 20) -> Iterator[Batch | LargeFile]:
         """The same for those who can read a file in parts: a LargeFile instead of a document of `least` bytes or more,
-        where the file is the document as it is, if it is UTF-8."""
+        where the file is the document as it is, if it is UTF-8, and instead of the one of standard input ("-", of any
+        size)."""
         yield from self._parts(size, (0, 0), False, least, True)
 
     def sources(self, least: int) -> Iterator[Document | LargeFile]:
@@ -304,10 +305,12 @@ class Corpus:
 
     def _large(self, number: int, file: File, least: int, tally: Tally) -> LargeFile | bool | None:
         """A file that others may read; True for one that is left out, None for one that is read here."""
-        if not (file.whole and self._end is None and self.errors == "strict" and file.name != "-"):
+        if not (file.whole and self._end is None and self.errors == "strict"):
             return None
         if self.skip_bad or self._selection.limited or paths.is_address(file.name):
             return None
+        if file.name == "-":
+            return LargeFile("-", 0)
         size = text.regular_size(file.name)
         if size < least or self._selection.among(number, len(self._files), 0, 1) == []:
             return None
