@@ -21,7 +21,7 @@ pub(super) type Forbids = fn(&[u8], &[u8]) -> bool;
 pub(super) struct Caller {
     pub(super) forbidden: Option<Forbids>,
     pub(super) asked: Vec<(Vec<u8>, Vec<u8>)>,
-    stop: Option<usize>,
+    pub(super) stop: Option<usize>,
 }
 
 impl Watch for Caller {
