@@ -175,9 +175,13 @@ impl PieceCounts {
                 loop {
                     let is_due = last.elapsed() >= TICK;
                     match Python::attach(|py| if is_due { tell(py).and_then(|()| next(py)) } else { next(py) }) {
-                        Ok(bytes) if bytes.is_empty() => break,
-                        Ok(bytes) if chunks.send(bytes).is_err() => break, // the other one has found an error
-                        Ok(_) => last = if is_due { Instant::now() } else { last },
+                        Ok(bytes) => {
+                            // An error that the other one has found ends this too.
+                            if bytes.is_empty() || chunks.send(bytes).is_err() {
+                                break;
+                            }
+                            last = if is_due { Instant::now() } else { last };
+                        }
                         Err(error) => {
                             raised = Some(error);
                             break;
