@@ -172,7 +172,7 @@ def test_errors_say_their_sentence_plainly():
 
 
 def test_the_named_patterns():
-    assert sorted(digram.patterns.NAMED) == ["cl100k", "cl100k-classic", "gpt2", "o200k"]
+    assert sorted(digram.patterns.NAMED) == ["cl100k", "cl100k-classic", "cl100k-r2l", "gpt2", "o200k", "o200k-r2l"]
     for name in digram.patterns.NAMED:
         tok = digram.train("a b", 256, split=name)
         assert tok.split == name

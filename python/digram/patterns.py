@@ -5,6 +5,8 @@ r"""The named split patterns: regular expressions that cut a document into piece
     cl100k-classic   the same as first published, found in Llama 3, in most tokenizer.json files and in older
                      tiktoken: it differs where a text ends in line ends followed by other white space
     o200k            the pattern of o200k_base (tiktoken_ext/openai_public.py): by letter case, marks belong to words
+    cl100k-r2l, o200k-r2l
+                     the same, with digits grouped from the right, 1234567 as 1, 234, 567: `right_to_left_digits`
 
 All classes (`\p{L}`, `\p{N}`, `\s` ...) are those of Unicode 16. The engine serves these patterns by scanners of its
 own, in time linear in the text. Any other pattern runs on automata, in linear time too, look-around and possessive
@@ -16,7 +18,19 @@ import re
 
 from digram.errors import PatternError
 
-__all__ = ["CL100K", "CL100K_CLASSIC", "GPT2", "NAMED", "O200K", "UNICODE_VERSION", "checked", "pattern"]
+__all__ = [
+    "CL100K",
+    "CL100K_CLASSIC",
+    "CL100K_R2L",
+    "GPT2",
+    "NAMED",
+    "O200K",
+    "O200K_R2L",
+    "UNICODE_VERSION",
+    "checked",
+    "pattern",
+    "right_to_left_digits",
+]
 
 UNICODE_VERSION = "16.0.0"
 
@@ -44,7 +58,18 @@ O200K = "|".join(
     ]
 )
 
-NAMED = {"cl100k": CL100K, "cl100k-classic": CL100K_CLASSIC, "gpt2": GPT2, "o200k": O200K}
+_RIGHT_TO_LEFT = r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
+CL100K_R2L = CL100K.replace(r"\p{N}{1,3}+", _RIGHT_TO_LEFT)
+O200K_R2L = O200K.replace(r"\p{N}{1,3}", _RIGHT_TO_LEFT)
+
+NAMED = {
+    "cl100k": CL100K,
+    "cl100k-classic": CL100K_CLASSIC,
+    "cl100k-r2l": CL100K_R2L,
+    "gpt2": GPT2,
+    "o200k": O200K,
+    "o200k-r2l": O200K_R2L,
+}
 
 
 def checked(split: str | None) -> str | None:
@@ -58,3 +83,46 @@ def checked(split: str | None) -> str | None:
 def pattern(split: str | None) -> str | None:
     """The regular expression that `split` stands for: a name's, or the string itself; None cuts nothing."""
     return None if split is None else NAMED.get(split, split)
+
+
+_NUMBERS = re.compile(r"\\(?:p\{N\}|d)(?:\{1,\d+\}|\+)?\+?")
+
+
+def right_to_left_digits(split: str = "cl100k", group: int = 3) -> str:
+    r"""A split pattern like `split`, a name or a regular expression, whose digits are in groups from the right.
+
+    Singh and Strouse 2024, "Tokenization counts: the impact of tokenization on arithmetic in frontier LLMs": of a run
+    of digits the last `group` are a piece, and so on before them; what is left comes first. So digits of equal place
+    stand together, as they do with commas between thousands.
+
+    What is replaced is the part of the pattern that takes numbers: `\p{N}` or `\d`, alone or with `+` or `{1,n}`. A
+    PatternError says where there is none, or more than one. The result runs on automata, in time linear in the text.
+
+    >>> right_to_left_digits(r" ?\p{L}+|\p{N}{1,3}|.")
+    ' ?\\p{L}+|\\p{N}{1,3}(?=(?:\\p{N}{3})*(?!\\p{N}))|.'
+    """
+    if isinstance(group, bool) or not isinstance(group, int):
+        raise TypeError(f"group must be an int, not {type(group).__name__}")
+    if not 1 <= group <= 100:
+        raise ValueError(f"group must be from 1 to 100 digits, not {group}")
+    regex = pattern(checked(split))
+    found = [match for match in _NUMBERS.finditer(regex or "") if not _is_in_class(regex or "", match.start())]
+    if regex is None or len(found) != 1:
+        what = "no part" if not found else f"{len(found)} parts"
+        raise PatternError(f"the split {split!r} has {what} that takes numbers: one is needed, such as \\p{{N}}{{1,3}}")
+    start, end = found[0].span()
+    digit = "\\d" if found[0].group().startswith("\\d") else "\\p{N}"
+    groups = f"{digit}{{1,{group}}}(?=(?:{digit}{{{group}}})*(?!{digit}))"
+    return regex[:start] + groups + regex[end:]
+
+
+def _is_in_class(regex: str, place: int) -> bool:
+    """Whether a place of a regular expression is within brackets, or the backslash there is escaped."""
+    inside, at = False, 0
+    while at < place:
+        if regex[at] == "\\":
+            at += 2
+            continue
+        inside = regex[at] == "[" or (inside and regex[at] != "]")
+        at += 1
+    return inside or at > place

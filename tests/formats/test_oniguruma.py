@@ -17,7 +17,8 @@ from support.texts import all_samples
 
 # Patterns of digram's own dialect, and what becomes of them; None: nothing.
 PATTERNS = {
-    **{pattern: None for name, pattern in digram.patterns.NAMED.items() if name != "cl100k"},
+    **{pattern: None for name, pattern in digram.patterns.NAMED.items() if name not in ("cl100k", "cl100k-r2l")},
+    digram.patterns.CL100K_R2L: digram.patterns.CL100K_R2L.replace("$", r"\z"),
     digram.patterns.CL100K: (
         r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|(?>\p{N}{1,3})| ?[^\s\p{L}\p{N}]++[\r\n]*+"""
         r"""|\s++\z|\s*[\r\n]|\s+(?!\S)|\s"""

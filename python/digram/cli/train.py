@@ -47,7 +47,8 @@ __all__ = ["train"]
     default="cl100k",
     metavar="SPLIT",
     show_default=True,
-    help="What merges never cross: cl100k, cl100k-classic, gpt2, o200k, a regular expression, or none.",
+    help="What merges never cross: cl100k, cl100k-classic, gpt2, o200k, a regular expression, or none; cl100k-r2l and "
+    "o200k-r2l group digits from the right.",
 )
 @click.option(
     "--special", multiple=True, metavar="TEXT", help="A special token; they get the last ids, in order. Repeatable."
