@@ -7,10 +7,12 @@ mod build;
 mod counts;
 mod cutting;
 mod decode;
+mod dropout;
 mod encoder;
 mod errors;
 mod ids;
 mod kept;
+mod parity;
 mod raw;
 mod run;
 mod specials;
@@ -32,7 +34,11 @@ mod _native {
     #[pymodule_export]
     use crate::cutting::{chunks, fits, truncate};
     #[pymodule_export]
+    use crate::dropout::{encode_batch_dropped, encode_dropped};
+    #[pymodule_export]
     use crate::encoder::Encoder;
+    #[pymodule_export]
+    use crate::parity::train_parity;
     #[pymodule_export]
     use crate::specials::{Allowed, Markers};
     #[pymodule_export]

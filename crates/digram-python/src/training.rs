@@ -96,7 +96,7 @@ pub fn train<'py>(
     Ok((characters, flat(py, &pairs), flat(py, &trained.merge_counts), trained.exhausted))
 }
 
-fn tie_rule(name: &str) -> PyResult<Ties> {
+pub fn tie_rule(name: &str) -> PyResult<Ties> {
     Ok(match name {
         "smallest-ids" => Ties::SmallestIds,
         "smallest-tokens" => Ties::SmallestTokens,
@@ -110,7 +110,7 @@ fn tie_rule(name: &str) -> PyResult<Ties> {
 
 /// What the caller has not been told yet.
 #[derive(Default)]
-struct News {
+pub struct News {
     progress: Option<Progress>,
     learned: Learned,
 }
@@ -127,7 +127,7 @@ impl News {
         }
     }
 
-    fn tell(self, py: Python<'_>, told: Option<&Py<PyAny>>) -> PyResult<()> {
+    pub fn tell(self, py: Python<'_>, told: Option<&Py<PyAny>>) -> PyResult<()> {
         let (Some(told), Some(now)) = (told, self.progress) else {
             return Ok(());
         };
@@ -139,11 +139,11 @@ impl News {
 }
 
 /// Trains in a thread of its own, and leaves news for the one that called.
-struct Worker<'a> {
-    news: &'a Mutex<News>,
-    stop: &'a AtomicBool,
-    follow: bool,
-    sent: usize,
+pub struct Worker<'a> {
+    pub news: &'a Mutex<News>,
+    pub stop: &'a AtomicBool,
+    pub follow: bool,
+    pub sent: usize,
 }
 
 impl Watch for Worker<'_> {

@@ -22,6 +22,9 @@ thread_local! {
     static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
 }
 
+/// Takes a run of documents' ids.
+pub type Take<'a> = dyn FnMut(encode::Batch) -> Result<()> + 'a;
+
 impl Encoder {
     /// The size of a text that is sure to be done soon: `usual`, or less where the split may take longer.
     pub fn short(&self, usual: usize) -> usize {
@@ -102,11 +105,24 @@ impl Encoder {
         list: &Bound<'py, PyList>,
         options: Options,
         threads: Option<usize>,
+        take: impl FnMut(Python<'_>, encode::Batch) -> PyResult<()> + Send,
+    ) -> PyResult<()> {
+        self.batch_of(list, threads, take, |engine, documents, threads, stop, take| {
+            engine.encode_batch(documents, options, threads, stop, take)
+        })
+    }
+
+    /// As [`Self::batch`], of what `encode` gives.
+    fn batch_of<'py>(
+        &self,
+        list: &Bound<'py, PyList>,
+        threads: Option<usize>,
         mut take: impl FnMut(Python<'_>, encode::Batch) -> PyResult<()> + Send,
+        encode: impl FnOnce(&encode::Encoder, &[View<'_>], usize, &dyn Fn() -> bool, &mut Take<'_>) -> Result<()> + Send,
     ) -> PyResult<()> {
         let mut raised = None;
         let result = self.on_texts(list, threads, |engine, documents, threads, stop| {
-            engine.encode_batch(documents, options, threads, stop, &mut |part| {
+            encode(engine, documents, threads, stop, &mut |part| {
                 Python::attach(|py| take(py, part)).map_err(|error| {
                     raised = Some(error);
                     Error::Interrupted
@@ -123,15 +139,28 @@ impl Encoder {
         options: Options,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
+        self.lists_of(texts, threads, |engine, documents, threads, stop, take| {
+            engine.encode_batch(documents, options, threads, stop, take)
+        })
+    }
+
+    /// As [`Self::lists`], of what `encode` gives.
+    pub fn lists_of<'py>(
+        &self,
+        texts: &Bound<'py, PyList>,
+        threads: Option<usize>,
+        encode: impl FnOnce(&encode::Encoder, &[View<'_>], usize, &dyn Fn() -> bool, &mut Take<'_>) -> Result<()> + Send,
+    ) -> PyResult<Bound<'py, PyList>> {
         let mut lists: Vec<Py<PyList>> = Vec::with_capacity(texts.len());
-        self.batch(texts, options, threads, |py, part| {
+        let take = |py: Python<'_>, part: encode::Batch| {
             let mut start = 0;
             for end in part.ends {
                 lists.push(self.ints.list(py, &part.ids[start..end])?.unbind());
                 start = end;
             }
             Ok(())
-        })?;
+        };
+        self.batch_of(texts, threads, take, encode)?;
         PyList::new(texts.py(), lists)
     }
 

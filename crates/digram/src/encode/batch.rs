@@ -100,7 +100,7 @@ impl Encoder {
 
     /// Works on runs of documents in parallel; results in order. An error comes with its place in the run, and of several
     /// the first in the order of the documents is returned, whichever thread was faster.
-    fn for_each_run<T: Send>(
+    pub(super) fn for_each_run<T: Send>(
         &self,
         documents: &[Text],
         threads: usize,

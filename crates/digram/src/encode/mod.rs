@@ -6,6 +6,7 @@ mod chunks;
 mod decode;
 mod decoder;
 mod decoder_stream;
+mod dropout;
 mod encoder_stream;
 mod fast;
 mod prefix;

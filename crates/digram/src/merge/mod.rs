@@ -6,6 +6,7 @@
 //! rank by rank from left to right.
 
 mod buckets;
+pub mod dropout;
 mod heap;
 pub mod ranks;
 mod short;

@@ -134,6 +134,18 @@ impl Pairs {
         }
     }
 
+    /// The slot of a pair, if it is in the table.
+    pub(super) fn find(&self, left: u32, right: u32) -> Option<u32> {
+        let same = |&slot: &u32| self.slots[slot as usize].left == left && self.slots[slot as usize].right == right;
+        self.index.find(hash(&self.hasher, left, right), same).copied()
+    }
+
+    /// As `free`, of a slot that is still in the queue, which frees it.
+    pub(super) fn forget(&mut self, slot: u32) {
+        let pair = &mut self.slots[slot as usize];
+        (pair.count, pair.list) = (0, NO_LIST);
+    }
+
     /// Gives a slot back that is neither in the table nor in the queue.
     pub(super) fn free(&mut self, slot: u32) {
         self.slots[slot as usize].list = NO_LIST;

@@ -26,7 +26,7 @@ pub(super) struct Trainer<'t, 'c> {
     pub(super) queue: Queue,
     /// The neighbours of the new token at each of its positions, as indices into `left` and `right`, or `NONE`. Of two new
     /// tokens side by side, only the first one has the other.
-    beside: Vec<(u32, u32)>,
+    pub(super) beside: Vec<(u32, u32)>,
     /// Pairs that are in the table but not in the queue yet.
     pub(super) new_slots: Vec<u32>,
     ties: TieKeys,
@@ -98,7 +98,7 @@ impl<'t, 'c> Trainer<'t, 'c> {
     }
 
     /// Notes what has to be known about the token that joins two, of which an occurrence is given, with its length.
-    fn add_token(&mut self, left: u32, right: u32, occurrence: Option<(u32, u32)>) {
+    pub(super) fn add_token(&mut self, left: u32, right: u32, occurrence: Option<(u32, u32)>) {
         if let Some(shapes) = &mut self.shapes {
             shapes.add(left, right);
         }
@@ -133,6 +133,7 @@ impl<'t, 'c> Trainer<'t, 'c> {
                 }
                 self.ticker.learn(left, right, count);
                 self.merge(slot)?;
+                self.pairs.free(slot);
                 self.ticker.progress.merges += 1;
                 if self.ticker.progress.merges == planned {
                     return Ok(true);
@@ -186,7 +187,8 @@ impl<'t, 'c> Trainer<'t, 'c> {
         self.ticker.allows(&left, &right)
     }
 
-    fn next_pair(&mut self) -> Result<Option<u32>> {
+    /// Takes the next pair out of the queue.
+    pub(super) fn next_pair(&mut self) -> Result<Option<u32>> {
         let Trainer { pairs, queue, arena, ties, ticker, .. } = self;
         queue.pop(pairs, ticker, |pairs, slot| ties.key(arena, pairs, slot))
     }
@@ -210,7 +212,8 @@ impl<'t, 'c> Trainer<'t, 'c> {
     ///
     /// A new pair that counts less than the threshold need not enter the table: all its occurrences arise in this round,
     /// so its count only falls from here on.
-    fn merge(&mut self, slot: u32) -> Result<()> {
+    /// The slot is free then, for whoever took it out of the queue.
+    pub(super) fn merge(&mut self, slot: u32) -> Result<()> {
         let (left, right) = (self.pairs.get(slot).left, self.pairs.get(slot).right);
         let left_length = self.arena.length(left);
         let length = left_length + self.arena.length(right);
@@ -256,7 +259,6 @@ impl<'t, 'c> Trainer<'t, 'c> {
             self.write_positions(slot)?;
             self.enqueue_new();
         }
-        self.pairs.free(slot);
         self.left.clear();
         self.right.clear();
         Ok(())

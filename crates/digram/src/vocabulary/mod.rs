@@ -146,6 +146,11 @@ impl Vocabulary {
         longest.saturating_mul(each).max(4)
     }
 
+    /// Whether it is an ordered token list whose entries are no merges: a string is repeated in it.
+    pub(crate) fn has_passes(&self) -> bool {
+        matches!(self.rules, RuleSet::Passes(_))
+    }
+
     /// Whether the base symbols are bytes.
     pub fn is_of_bytes(&self) -> bool {
         matches!(self.symbols, Symbols::Bytes(..))
