@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         report,
         streaming,
         tiktoken,
+        variants,
         vocabulary,
     )
     from digram.corpus import Corpus
@@ -56,6 +57,7 @@ __all__ = [
     "streaming",
     "tiktoken",
     "train",
+    "variants",
     "vocabulary",
 ]
 

@@ -15,12 +15,15 @@ __all__ = [
     "StreamDecoder",
     "StreamEncoder",
     "chunks",
+    "encode_batch_dropped",
+    "encode_dropped",
     "fits",
     "from_list",
     "from_merges",
     "from_pairs",
     "from_ranks",
     "train",
+    "train_parity",
     "truncate",
 ]
 
@@ -274,3 +277,42 @@ def from_pairs(
     template: tuple[Sequence[int], Sequence[int]] = ...,
     found: tuple[Buffer, Buffer, Buffer] | None = None,
 ) -> Encoder: ...
+def encode_dropped(
+    encoder: Encoder,
+    text: str | Buffer,
+    p: float,
+    seed: int,
+    index: int,
+    allowed: Allowed | None = None,
+    disallowed: Markers | None = None,
+    template: bool = False,
+) -> Buffer: ...
+def encode_batch_dropped(
+    encoder: Encoder,
+    texts: list[_Item],
+    p: float,
+    seed: int,
+    first: int,
+    allowed: Allowed | None = None,
+    disallowed: Markers | None = None,
+    threads: int | None = None,
+    template: bool = False,
+) -> list[list[int]]: ...
+def train_parity(
+    groups: Sequence[PieceCounts],
+    measured: Sequence[PieceCounts] | None,
+    worth: Sequence[float],
+    *,
+    window: tuple[int, float] | None = None,
+    vocab_size: int | None = None,
+    reserved: int = 0,
+    min_count: int = 1,
+    ties: str = "smallest-ids",
+    max_token_length: int | None = None,
+    max_characters: int | None = None,
+    whole_characters: bool = False,
+    split_digits: bool = False,
+    attach_marks: bool = False,
+    merges: Buffer | None = None,
+    told: Callable[..., object] | None = None,
+) -> tuple[bytearray, bytearray, bytearray, bytearray, bool]: ...

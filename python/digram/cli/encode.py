@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import options, sharding
+from digram.cli import dropping, options, sharding
 from digram.cli.terminal import write
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = ["encode"]
 @options.vocabulary
 @partial(options.reading, input_format="--input-format")
 @sharding.sharding
+@dropping.dropping
 @options.threads
 @options.as_json
 @options.quiet
@@ -36,6 +37,8 @@ def encode(
     split: str | None,
     special: tuple[str, ...],
     errors: Errors,
+    dropout: float | None,
+    dropout_seed: int | None,
     threads: int | None,
     as_json: bool,
     quiet: bool,
@@ -67,20 +70,27 @@ def encode(
     \b
     JSON lines in parts, in rows of 4096 ids with where documents end in each:
       digram encode -t my.digram.json 'data/*.jsonl.zst' -o rows --format parquet --pack 4096
+
+    \b
+    For training, another segmentation of the same text in each epoch:
+      digram encode -t my.digram.json books.txt --dropout 0.1 --dropout-seed 3 > epoch3.ids
     """
     if shards["output"] is None:
         sharding.check_alone()
     tokenizer = options.load_tokenizer(tok, split, special)
     corpus = options.corpus_of(files, errors)
     if shards["output"] is not None:
+        if dropout is not None:
+            raise click.UsageError("--dropout is for ids on standard output: shards are written once for all epochs.")
         sharding.to_shards(tokenizer, corpus, allow_special, add_special, threads, as_json, quiet, shards)
         return
+    encode_batch = dropping.encoder(tokenizer, dropout, dropout_seed)
     allowed = "all" if allow_special else ()
     between = ""
     if as_json:
         write('{"documents": [')
     for batch in options.read(corpus, "encoding", quiet):
-        lists = options.naming(batch, lambda texts: tokenizer.encode_batch(texts, allowed, (), add_special, threads))
+        lists = options.naming(batch, lambda texts: encode_batch(texts, allowed, (), add_special, threads))
         for (name, _), ids in zip(batch, lists, strict=True):
             if as_json:
                 write(f'{between}\n {{"file": {json.dumps(name)}, "ids": {json.dumps(ids, separators=(",", ":"))}}}')

@@ -12,6 +12,7 @@ Standard library only. Nothing here needs the engine, and the engine is tested a
    now look at its `merges`.
 7. `trainer`: the same in O(n log n).
 8. `encoder`: encoding as defined, and the same in O(n log n).
+   `dropout`: the same with merges dropped at random.
 9. `vocabulary`: a trained vocabulary at work, special tokens and unknown characters included.
 
 `python -m digram.reference` runs a self-check and prints what it checked.
@@ -19,6 +20,7 @@ Standard library only. Nothing here needs the engine, and the engine is tested a
 
 from .byte_level import BPETokenizer
 from .characters import CharacterBPE
+from .dropout import encode_dropout, passed_over, random_numbers, segmentations
 from .encoder import encode_by_rules, encode_heap, encode_naive, encode_ranked_bytes, non_canonical, rank_table
 from .first_seen import decode, encode, train
 from .naive import train_naive
@@ -40,6 +42,7 @@ __all__ = [
     "decode_bytes",
     "encode",
     "encode_by_rules",
+    "encode_dropout",
     "encode_heap",
     "encode_naive",
     "encode_ranked_bytes",
@@ -47,9 +50,12 @@ __all__ = [
     "merge",
     "non_canonical",
     "pair_counts",
+    "passed_over",
     "piece_counts",
     "pieces",
+    "random_numbers",
     "rank_table",
+    "segmentations",
     "tokenize",
     "tokenize_brute",
     "train",
