@@ -53,7 +53,8 @@ def train_naive(
     def cost(name: str) -> float:
         if dev is not None:
             return float(measured[name].tokens)
-        return measured[name].tokens / (max(texts[name].bytes, 1) * (ratio[name] if ratio else 1))
+        # The compression, bytes per token, divided by what is wanted, upside down.
+        return measured[name].tokens / (max(texts[name].bytes, 1) / (ratio[name] if ratio else 1))
 
     def make(pair: tuple[int, int]) -> None:
         new_id = len(tokens)
@@ -143,6 +144,12 @@ def test_the_rare_language_catches_up():
     assert fair.tokens == {name: fair.tokenizer.count(text) for name, text in dev.items()}
     assert fair.merges_of["el"] > fair.merges_of["en"]
     assert len(fair.counts) == len(fair.tokenizer.merges)
+
+
+def test_a_language_of_which_more_compression_is_wanted_chooses_more():
+    groups = {"en": ENGLISH, "el": GREEK}
+    chosen = [train_parity_aware(groups, 280, ratio={"en": 1, "el": wanted}).merges_of["el"] for wanted in (0.5, 1, 2)]
+    assert chosen[0] < chosen[1] < chosen[2]
 
 
 def test_counts_and_files(tmp_path):

@@ -122,3 +122,5 @@ def test_what_makes_no_sense_is_refused():
         train_superwords(PHRASES, 300, 301)
     with pytest.raises(ValueError, match="alphabet of characters"):
         train_superwords(PHRASES, 300, digram.train(PHRASES, 90, alphabet="characters"))
+    with pytest.raises(TypeError, match="two stages"):
+        train_superwords(digram.PieceCounts(), 300, 280)

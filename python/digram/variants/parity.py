@@ -132,9 +132,8 @@ def train_parity_aware(
     if dev is None:  # tokens for a byte: the highest is worst
         bytes_of = [sum(len(piece) * n for piece, n in one.items()) for one in counts]
         worth = [
-            max(size, 1) * (1 if ratio is None else ratio[name]) for size, name in zip(bytes_of, names, strict=True)
+            max(size, 1) / (1 if ratio is None else ratio[name]) for size, name in zip(bytes_of, names, strict=True)
         ]
-        worth = [float(size) for size in worth]
     rules = {
         "max_token_length": max_token_length,
         "whole_characters": whole_characters,

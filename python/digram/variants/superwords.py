@@ -80,6 +80,8 @@ def train_superwords(
     if max_words is not None and (isinstance(max_words, bool) or not isinstance(max_words, int) or max_words < 1):
         raise ValueError(f"max_words must be an int from 1 on, not {max_words!r}")
     superword_split = checked(superword_split)
+    if isinstance(texts, PieceCounts):
+        raise TypeError("the two stages cut texts by two splits: give the texts, not counts of their pieces")
     if not isinstance(texts, ONE_TEXT) and iter(texts) is texts:
         texts = list(texts)
     both: dict[str, Any] = {"min_count": min_count, "ties": ties, "threads": threads, "progress": progress,

@@ -30,7 +30,7 @@ const ONE: u128 = 1 << 64;
 /// The product of two probabilities, rounded down.
 #[inline]
 fn times(a: u128, b: u128) -> u128 {
-    if a == ONE { b } else { a * b >> 64 }
+    if a == ONE { b } else { (a * b) >> 64 }
 }
 
 /// The probability with which merges are dropped.
