@@ -9,9 +9,10 @@ r"""The named split patterns: regular expressions that cut a document into piece
                      the same, with digits grouped from the right, 1234567 as 1, 234, 567: `right_to_left_digits`
 
 All classes (`\p{L}`, `\p{N}`, `\s` ...) are those of Unicode 16. The engine serves these patterns by scanners of its
-own, in time linear in the text; the two last ones by automata. Any other pattern runs on automata, in linear time too, look-around and possessive
-quantifiers of a character included; one with back-references, `\G`, `\K`, conditions or other atomic groups goes to an
-engine that backtracks, within limits: PatternError says where a text would take it too long.
+own, in time linear in the text; the two last ones, like any other pattern, run on automata, in linear time too,
+look-around and possessive quantifiers of a character included. One with back-references, `\G`, `\K`, conditions or
+other atomic groups goes to an engine that backtracks, within limits: PatternError says where a text would take it too
+long.
 """
 
 import re
