@@ -193,8 +193,8 @@ def test_the_command(tmp_path):
     files = [str(tmp_path / f"{i}.txt") for i in range(len(TEXTS))]
     command = ["encode", "-t", str(tmp_path / "my.digram.json"), *files]
     want = Dropout(tok, 0.3, 7).encode_batch(TEXTS)
-    code, out, said = run(*command, "--dropout", "0.3", "--seed", "7")
+    code, out, said = run(*command, "--dropout", "0.3", "--dropout-seed", "7")
     assert (code, out.splitlines(), said) == (0, [" ".join(map(str, ids)) for ids in want], [])
     assert run(*command, "--dropout", "0") == run(*command)
-    for arguments in (["--dropout", "1.5"], ["--dropout", "x"], ["--seed", "3"]):
+    for arguments in (["--dropout", "1.5"], ["--dropout", "x"], ["--dropout-seed", "3"]):
         assert run(*command, *arguments)[0] == 2
