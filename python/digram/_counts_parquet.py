@@ -60,7 +60,9 @@ def opened(path: AnyPath) -> tuple[dict[str, Any] | None, Iterator[tuple[bytes, 
     try:
         with regular_file(path) as file:
             schema = parquet.ParquetFile(file).schema_arrow
-    except pyarrow.ArrowException as error:
+    except (pyarrow.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise _damaged(path, str(error)) from None
     for name, kinds in (("piece", ("binary", "string")), ("count", ("int",))):
         if schema.names.count(name) != 1 or not any(kind in str(schema.field(name).type) for kind in kinds):
@@ -97,6 +99,8 @@ def _blocks(path: AnyPath, pyarrow: Any, parquet: Any) -> Iterator[tuple[bytes, 
             )
             for batch in batches:
                 pieces, numbers = batch.column("piece"), batch.column("count")
+                if not len(pieces):
+                    continue
                 if pieces.null_count or numbers.null_count:
                     raise _damaged(path, "a piece or a count is null")
                 # Cast anew, an array begins at the beginning of its buffers.
@@ -109,10 +113,9 @@ def _blocks(path: AnyPath, pyarrow: Any, parquet: Any) -> Iterator[tuple[bytes, 
                     begin = offsets[0]
                     ends = pyarrow.py_buffer(b"".join((end - begin).to_bytes(8, "little") for end in ends))
                 data = pieces.buffers()[2]
-                flat = b"" if data is None or not len(pieces) else bytes(memoryview(data)[offsets[0] : offsets[-1]])
+                flat = b"" if data is None else bytes(memoryview(data)[offsets[0] : offsets[-1]])
                 counted = memoryview(numbers.buffers()[1]).cast("B")[8 * numbers.offset :][: 8 * len(numbers)]
-                if len(pieces):
-                    yield flat, memoryview(ends).cast("B"), counted
+                yield flat, memoryview(ends).cast("B"), counted
         except (pyarrow.ArrowException, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise

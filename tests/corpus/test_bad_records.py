@@ -49,7 +49,9 @@ def test_a_bad_line_is_named_or_counted(line, error, message, orjson, monkeypatc
     with pytest.warns(LeftOutWarning) as warned:
         assert list(corpus) == [b"first", b"last"]
     assert corpus.bad_records == 1
-    assert [str(w.message) for w in warned] == [f"1 bad record was left out; the first: {message}"[:2000]]
+    [told] = [str(w.message) for w in warned]
+    assert told.startswith(f"1 bad record was left out; the first: {message}")
+    assert "skip_bad" not in told
     assert warned[0].filename == __file__
 
 
@@ -162,7 +164,8 @@ def test_a_packed_file_that_is_cut_off_or_damaged(suffix):
     ]:
         path.write_bytes(data)
         for skip_bad in (False, True):
-            with pytest.raises(CorpusError) as caught:
+            # What is damaged may unpack to bytes that are no text, before the checksum says it.
+            with pytest.raises((CorpusError, TextError)) as caught:
                 list(digram.Corpus(path, "text", skip_bad=skip_bad))
             assert str(caught.value).startswith(f"x.jsonl{suffix} {message}")
     path.write_bytes(whole[: len(whole) // 2])

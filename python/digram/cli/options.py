@@ -27,6 +27,7 @@ __all__ = [
     "allow_special",
     "as_json",
     "corpus_of",
+    "decoding",
     "files",
     "load_tokenizer",
     "naming",
@@ -91,12 +92,17 @@ def reading(command: Command, input_format: str = "--format") -> Command:
     """How files are read, and which records of them; `input_format` is what the option for their format is called."""
     from digram.cli.data import data  # whose types come from here
 
+    return decoding(data(command, input_format))
+
+
+def decoding(command: Command) -> Command:
+    """How a text is read."""
     return click.option(
         "--errors",
         type=click.Choice(["strict", "replace", "ignore"]),
         default="strict",
         help="Bytes that are not UTF-8: stop, put U+FFFD in their place, or leave them out.  [default: strict]",
-    )(data(command, input_format))
+    )(command)
 
 
 def vocabulary(command: Command) -> Command:

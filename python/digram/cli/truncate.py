@@ -30,7 +30,7 @@ __all__ = ["truncate"]
 @options.allow_special
 @options.add_special
 @options.vocabulary
-@options.reading
+@options.decoding
 @options.as_json
 @options.quiet
 def truncate(

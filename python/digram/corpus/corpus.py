@@ -249,7 +249,8 @@ class Corpus:
             thread = False  # an object may belong to the thread that made it
         self._tally = tally = Tally(self.skip_bad)
         make = partial(self._made, size, start, columns, least, tally)
-        if thread and (self.bytes is None or self.bytes >= _WORTH_A_THREAD):
+        # Of files of unknown size one may be a pipe, and nothing could end a thread that waits for it.
+        if thread and self.bytes is not None and self.bytes >= _WORTH_A_THREAD:
             yield from ahead(make)
         else:
             yield from make()

@@ -53,7 +53,7 @@ class Items:
     def _dataset(self, start: int, reading: Reading) -> Iterator[Chunk]:
         """A Dataset or IterableDataset, as Arrow tables: so no Python object is made of a text."""
         source, first = self.source, 0
-        if start and hasattr(source, "skip"):
+        if start and callable(getattr(source, "skip", None)):
             source, first = source.skip(start), start
         try:
             source = source.with_format("arrow")

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from digram.corpus import text
@@ -31,7 +32,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
     """The texts of a file of JSON lines, from line number `start` on."""
     field = DEFAULT if reading.field is None else reading.field
-    quick = _quick()
+    quick, value_of = _quick(), _getter(field)
     with Stream(file.name, file.packing) as stream:
         found = text.records(stream, b"\n", start, reading.window, file.swept)
         if found is None:
@@ -47,7 +48,7 @@ def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
                 line = lines[k]
                 try:
                     record = quick(line)
-                    value = record[field]
+                    value = value_of(record)
                 except Exception:
                     record = value = None
                 if type(value) is not str:
@@ -89,6 +90,22 @@ def _quick() -> Callable[[bytes], Any]:
         return lambda line: decode(line.decode())
     loads: Callable[[bytes], Any] = orjson.loads
     return loads
+
+
+def _getter(field: str) -> Callable[[Any], Any]:
+    """What takes the value of the field from a record. It may raise anything, of a record that is not as it should."""
+    if "." not in field:
+        return itemgetter(field)
+    names = field.split(".")
+
+    def within(record: Any) -> Any:
+        if field in record:
+            return record[field]
+        for name in names:
+            record = record[name]
+        return record
+
+    return within
 
 
 def _number(digits: str) -> int | float:
