@@ -321,6 +321,7 @@ def _batches(texts: Iterable[Text] | Corpus) -> Iterator[tuple[list[Text] | str,
     """Texts in lists of about `_BATCH` characters, with the number of characters, and how much has been read so far; of
     a Corpus, the name of a large file instead, with its size."""
     from digram.corpus import Corpus, LargeFile
+    from digram.corpus.batch import as_bytes
 
     read = 0
     if isinstance(texts, Corpus):
@@ -328,7 +329,8 @@ def _batches(texts: Iterable[Text] | Corpus) -> Iterator[tuple[list[Text] | str,
             if isinstance(part, LargeFile):
                 yield part.path, part.size, part.read
             else:
-                yield part.documents, part.size, part.read
+                documents = part.documents if isinstance(part.documents, list) else as_bytes(part.documents)
+                yield documents, part.size, part.read
         return
     batch: list[Text] = []
     size = 0

@@ -145,13 +145,13 @@ def test_nulls_give_no_document_and_are_counted():
         assert batch.position == (0, 4)
 
 
-PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
+PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.ZstdCompressor(write_checksum=True).compress}
 
 
 @pytest.mark.parametrize("suffix", PACKERS)
 def test_a_packed_file_that_is_cut_off_or_damaged(suffix):
-    lines = [json.dumps({"text": os.urandom(30_000).hex()}) for _ in range(10)]
-    whole = PACKERS[suffix]("\n".join(lines).encode())
+    lines = [json.dumps({"text": os.urandom(2000).hex()}) for _ in range(20)]
+    whole = PACKERS[suffix](("\n".join(lines) + "\n").encode())
     path = Path("x.jsonl" + suffix)
     for data, message in [
         (whole[:-1], "is cut off"),
@@ -170,9 +170,10 @@ def test_a_packed_file_that_is_cut_off_or_damaged(suffix):
             assert str(caught.value).startswith(f"x.jsonl{suffix} {message}")
     path.write_bytes(whole[: len(whole) // 2])
     given = []
-    with pytest.raises(CorpusError, match=r"after [1-9][0-9,]+ bytes of what is packed in it: get the file again"):
+    with pytest.raises(CorpusError, match=r"after [0-9,]+ bytes of what is packed in it: get the file again") as caught:
         given.extend(digram.Corpus(path, "text"))
-    if suffix == ".gz":
+    if suffix == ".gz":  # the others unpack more at once
+        assert int(str(caught.value).split("after ")[1].split(" ")[0].replace(",", "")) > 10_000
         assert given == [json.loads(line)["text"].encode() for line in lines[: len(given)]]
 
 

@@ -121,7 +121,8 @@ def test_the_same_documents_from_every_container(name, tmp_path, small):
     for size in (1, 3000, 10**9):
         batches, documents = read(corpus, size)
         assert documents == DOCUMENTS, f"in batches of {size}"
-        assert batches[-1].read == corpus.bytes, "all of the file has gone by"
+        # A stream of Arrow ends with eight bytes that say so.
+        assert corpus.bytes - batches[-1].read in (0, 8 if "stream" in name else 0), "all of the file has gone by"
         # From each position on, the rest.
         taken = 0
         for batch in batches:
@@ -179,9 +180,9 @@ def test_members_streams_and_frames_follow_one_another(tmp_path):
 
 
 def test_a_text_in_a_packed_file_is_the_document(tmp_path):
-    (tmp_path / "x.md.zst").write_bytes(zstandard.compress(DOCUMENTS[-1]))
-    (tmp_path / "y.md").write_bytes(DOCUMENTS[-1])
-    assert list(digram.Corpus(tmp_path)) == [DOCUMENTS[-1]] * 2
+    (tmp_path / "x.md.zst").write_bytes(zstandard.compress(DOCUMENTS[2]))
+    (tmp_path / "y.md").write_bytes(DOCUMENTS[2])
+    assert list(digram.Corpus(tmp_path)) == [DOCUMENTS[2]] * 2
 
 
 def test_a_folder_gives_files_of_all_kinds_by_their_names(tmp_path):
