@@ -114,8 +114,8 @@ def _blocks(path: AnyPath, pyarrow: Any, parquet: Any) -> Iterator[tuple[bytes, 
                     ends = pyarrow.py_buffer(b"".join((end - begin).to_bytes(8, "little") for end in ends))
                 data = pieces.buffers()[2]
                 flat = b"" if data is None else bytes(memoryview(data)[offsets[0] : offsets[-1]])
-                counted = memoryview(numbers.buffers()[1]).cast("B")[8 * numbers.offset :][: 8 * len(numbers)]
-                yield flat, memoryview(ends).cast("B"), counted
+                counted = memoryview(numbers.buffers()[1]).cast("Q")[numbers.offset :][: len(numbers)]
+                yield flat, memoryview(ends).cast("B").cast("Q"), counted
         except (pyarrow.ArrowException, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise

@@ -84,6 +84,7 @@ def written(name, path):
     return path
 
 
+VIEWS = ("large_string", "string_view", "binary", "large_binary", "binary_view", "dictionary")
 NAMES = [
     *(f"x.jsonl{packing}" for packing in PACKERS),
     "ascii.jsonl",
@@ -96,7 +97,7 @@ NAMES = [
     "binary.parquet",
     "x.arrow",
     "stream.arrow",
-    *(f"{kind}.arrow" for kind in ("large_string", "string_view", "binary", "large_binary", "binary_view", "dictionary")),
+    *(f"{kind}.arrow" for kind in VIEWS),
 ]
 
 
@@ -237,7 +238,7 @@ def test_fields_that_the_first_records_do_not_have_are_told_of(tmp_path):
         batches, _ = read(digram.Corpus(path, "text"), 10**9, columns=True)
     assert batches[-1].columns.to_pylist()[-1] == {"n": None}
     path.write_text("".join(map("{}\n".format, map(json.dumps, [*rows, {"text": "b", "n": "five"}]))))
-    with pytest.raises(digram.errors.CorpusError, match=r"x.jsonl line 1001 has another kind of value in the field 'n'"):
+    with pytest.raises(digram.errors.CorpusError, match=r"line 1001 has another kind of value in the field 'n'"):
         read(digram.Corpus(path, "text"), 10**9, columns=True)
 
 
