@@ -10,7 +10,7 @@ from typing import Any
 
 from digram.corpus.paths import shown
 
-__all__ = ["Batch", "Batches", "Chunk", "Run", "as_bytes"]
+__all__ = ["Batch", "Batches", "Chunk", "Run", "as_bytes", "bytes_of", "place", "utf8"]
 
 
 @dataclass(slots=True)
@@ -171,6 +171,11 @@ def as_bytes(documents: Any) -> list[bytes]:
     large = pyarrow.types.is_large_string(documents.type)
     found: list[bytes] = documents.cast(pyarrow.large_binary() if large else pyarrow.binary()).to_pylist()
     return found
+
+
+def bytes_of(texts: list[Any]) -> int:
+    """How many bytes texts have in UTF-8."""
+    return sum(len(text) if isinstance(text, bytes) or text.isascii() else len(utf8(text)) for text in texts)
 
 
 def utf8(text: str) -> bytes:

@@ -188,7 +188,7 @@ def chunk_of(name: str, batch: Any, path: list[str], first: int, read: int, read
         texts.validate(full=True)
     except pyarrow.ArrowInvalid:
         return _mended(name, texts, numbers, end, read, columns, reading)
-    size = texts.nbytes
+    size = compute.sum(compute.binary_length(texts)).as_py() or 0
     return Chunk(for_engine(texts), numbers, end, size, read, columns)
 
 

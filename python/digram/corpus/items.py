@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from digram.corpus.batch import Chunk, place
+from digram.corpus.batch import Chunk, bytes_of, place
 from digram.corpus.fields import DEFAULT, text_of
 from digram.corpus.reading import Reading
 from digram.errors import DigramError
@@ -165,7 +165,7 @@ def _records(records: Iterator[Any], first: int, start: int, reading: Reading) -
         columns = None
         if reading.columns:
             columns = reading.other.batch(rows, field, lambda i, at=numbers: place(NAME, "record", at[i] + 1))
-        yield Chunk(texts, numbers, first, sum(map(len, texts)), 0, columns)
+        yield Chunk(texts, numbers, first, bytes_of(texts), 0, columns)
 
 
 def _some(records: Iterator[Any], size: int) -> list[Any]:

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any
 
 from digram.corpus import text
-from digram.corpus.batch import Chunk, place, utf8
+from digram.corpus.batch import Chunk, bytes_of, place, utf8
 from digram.corpus.fields import DEFAULT, text_of
 from digram.corpus.packed import Stream
 from digram.corpus.paths import File
@@ -73,8 +73,7 @@ def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
             columns = None
             if reading.columns:
                 columns = reading.other.batch(rows, field, partial(_place, file.name, numbers))
-            size = sum(map(len, texts))
-            yield Chunk(texts, numbers, first + len(lines), size, stream.passed, columns)
+            yield Chunk(texts, numbers, first + len(lines), bytes_of(texts), stream.passed, columns)
 
 
 def _place(name: str, numbers: list[int], i: int) -> str:

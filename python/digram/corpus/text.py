@@ -159,8 +159,7 @@ def documents(file: paths.File, start: int, reading: Reading) -> Iterator[Chunk]
                 parts = [part.removesuffix(b"\r") for part in parts]
             if not _is_utf8(block):
                 parts, numbers = _mended(file.name, unit, parts, numbers, reading)
-            size = len(block) if kept is None else sum(map(len, parts))
-            yield Chunk(parts, numbers, end, size, stream.passed)
+            yield Chunk(parts, numbers, end, sum(map(len, parts)), stream.passed)
 
 
 def _is_utf8(data: bytes) -> bool:
