@@ -67,8 +67,10 @@ def _check_writable(path: AnyPath, folder: str, in_place: bool) -> None:
     the file itself."""
     try:
         if in_place and os.path.exists(path):
-            with open(path, "ab"):
-                return
+            if os.path.isfile(path):  # to open a pipe is to begin with it
+                with open(path, "ab"):
+                    pass
+            return
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
