@@ -72,7 +72,7 @@ def handed_over(rng, way, documents, make, threads, folder):
     return whole
 
 
-@pytest.mark.parametrize("number", [150, pytest.param(10_000, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("number", [60, pytest.param(10_000, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("ties", TIES)
 def test_thousands_of_corpora_in_parts(ties, number, tmp_path, monkeypatch):
     learned, seen = 0, set()
