@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     import numpy
 
+    from digram.explain import Explanation
+    from digram.showing import Shown
     from digram.streaming import StreamDecoder, StreamEncoder
 
 __all__ = ["Text", "Tokenizer", "from_token_list"]
@@ -224,6 +226,37 @@ class Tokenizer(Cutting):
         """
         ids = self.encode(text, allowed_special, disallowed_special, add_special_tokens)
         return self._encoder.tokens_bytes(ids)
+
+    def show(
+        self,
+        text: Text,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = (),
+        add_special_tokens: bool = False,
+        limit: int | None = 5000,
+    ) -> Shown:
+        """The tokens of a text to look at: in a notebook as HTML, printed as rows of tokens above their ids.
+
+        Colours are those of the ids, the same in every run; white space is visible; tokens that end inside characters
+        stand together; special tokens are apart. At most `limit` tokens are drawn (None: all). See `digram.showing`.
+        """
+        from digram.showing import show
+
+        return show(self, text, allowed_special, disallowed_special, add_special_tokens, limit)
+
+    def explain(
+        self,
+        text: Text,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = (),
+        add_special_tokens: bool = False,
+    ) -> Explanation:
+        """How the ids of a text come about: its pieces, and the merges of each in the order in which they happen, with
+        their ranks. To be read as data, printed, or drawn in a notebook. See `digram.explain`.
+        """
+        from digram.explain import explain
+
+        return explain(self, text, allowed_special, disallowed_special, add_special_tokens)
 
     def stream_encoder(
         self,

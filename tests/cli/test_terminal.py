@@ -1,5 +1,6 @@
 """What reaches a terminal: bars, colours, tokens in rows, and nothing that steers it."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import digram
 from digram.cli.terminal import printable, visible, width
 from support.cli import ESCAPE_SEQUENCES, on_terminal, process, run
 from support.texts import SENTENCES, stdlib_text
@@ -141,3 +143,45 @@ def test_a_token_is_shown_printable_and_unmistakable(token):
 def test_a_mark_does_not_climb_on_what_stands_before_it():
     assert visible("\u0301".encode()) == "◌\u0301"
     assert visible("e\u0301".encode()) == "e\u0301"
+
+
+@pytest.mark.parametrize("text", ESCAPE_SEQUENCES)
+def test_decoded_text_steers_no_terminal_and_is_as_it_is_in_a_pipe(text, tmp_path):
+    ids, data = tmp_path / "ids.txt", f"a\t{text}\n中\u200d\u00a0".encode()
+    ids.write_text(" ".join(map(str, data)))
+    tok = tmp_path / "bytes.digram.json"
+    digram.train("", 256).save(tok)
+    _, screen = on_terminal("decode", "-t", tok, ids)
+    assert all(c.isprintable() or c in "\t\n\u200d\u00a0" for c in screen)
+    assert "中\u200d\u00a0" in screen
+    assert process("decode", "-t", tok, ids)[1] == data
+
+
+def test_several_tokenizers_one_below_another():
+    code, stdout, stderr = run("show", "-t", "vector", "-t", "english", "aaab")
+    assert (code, stderr) == (0, [])
+    assert stdout.splitlines()[:3] == ["vector: 1 token, 4 bytes, 4.00 bytes per token", "aaab", "258"]
+    assert stdout.splitlines()[3:5][0] == ""
+    assert stdout.splitlines()[4].startswith("english: ")
+    _, stdout, _ = run("show", "-t", "vector", "-t", "english", "aaab", "--json")
+    found = json.loads(stdout)["tokenizers"]
+    assert [one["tokenizer"] for one in found] == ["vector", "english"]
+    assert found[0]["tokens"] == [{"id": 258, "text": "aaab", "hex": "61616162", "start": 0, "end": 4, "kind": "token"}]
+
+
+def test_how_ids_come_about():
+    code, stdout, stderr = run("show", "-t", "vector", "--explain", "aaabd")
+    assert code == 0
+    assert stderr == ["2 tokens, 5 bytes, 2.50 bytes per token"]
+    assert stdout.splitlines() == [
+        "  1  aaab d  258 100",
+        "              a a a b d",
+        "           0  [aa] a b d   a + a → 256",
+        "           1  aa [ab] d   a + b → 257",
+        "           2  [aaab] d   aa + ab → 258",
+    ]
+    _, stdout, _ = run("show", "-t", "vector", "--explain", "aaabd", "--json")
+    (piece,) = json.loads(stdout)["parts"]
+    assert [step["id"] for step in piece["steps"]] == [256, 257, 258]
+    _, painted, _ = run("show", "-t", "vector", "--explain", "aaabd", "--color")
+    assert re.sub(r"\x1b\[[\d;]*m", "", painted).splitlines()[-1] == "           2  [aaab] d   aa + ab → 258"

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import digram
-from digram.cli import compare as comparing
+from digram.cli import checking as comparing
 from digram.cli.messages import CommandError
 from digram.errors import FormatError, FormatWarning
 from support import huggingface as hf

@@ -26,6 +26,7 @@ SUBCOMMANDS = [
     "show",
     "inspect",
     "report",
+    "compare",
     "convert",
     "extend",
     "prune",

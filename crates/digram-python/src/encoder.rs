@@ -8,6 +8,7 @@ use crate::specials::{Allowed, Markers, options};
 use crate::text::Text;
 use digram::Error;
 use digram::encode;
+use digram::merge::Rules;
 use digram::text::Document;
 use digram::vocabulary::Triple;
 use pyo3::prelude::*;
@@ -127,6 +128,50 @@ impl Encoder {
     fn encode_piece<'py>(&self, py: Python<'py>, piece: &[u8], whole: bool) -> PyResult<Bound<'py, PyList>> {
         let ids = py.detach(|| self.engine.encode_piece(piece, whole)).map_err(|error| exception(py, error, None))?;
         self.ints.list(py, &ids)
+    }
+
+    /// The parts of a text that are encoded by themselves, each as (start and end in bytes, the piece or None of an added
+    /// token, its symbols, which of them stand in for what bytes of the piece as (place, start, end), its ids).
+    #[pyo3(signature = (text, allowed=None, disallowed=None, template=false))]
+    fn parts<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed: Option<&Bound<'_, Allowed>>,
+        disallowed: Option<&Bound<'_, Markers>>,
+        template: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (py, options) = (text.py(), options(allowed, disallowed, template));
+        let work = |engine: &encode::Encoder, document: Document, stop: &dyn Fn() -> bool| {
+            engine.parts(document.bytes(), options, stop)
+        };
+        self.on_text(&Text::of(text)?, py, work, |_, parts| {
+            let list = PyList::empty(py);
+            for part in parts {
+                let piece = part.piece.map(|piece| python_bytes(py, &piece)).transpose()?;
+                let stand_ins: Vec<_> = part.stand_ins.into_iter().map(|(at, r)| (at, r.start, r.end)).collect();
+                let (symbols, ids) = (self.ints.list(py, &part.symbols)?, self.ints.list(py, &part.ids)?);
+                list.append((part.span.start, part.span.end, piece, symbols, stand_ins, ids))?;
+            }
+            Ok(list)
+        })
+    }
+
+    /// The base symbols of bytes as one piece, and which of them stand in for what bytes, as in `parts`.
+    #[allow(clippy::type_complexity)] // a tuple that one caller unpacks
+    fn symbols<'py>(
+        &self,
+        py: Python<'py>,
+        piece: &[u8],
+    ) -> PyResult<(Bound<'py, PyList>, Vec<(usize, usize, usize)>)> {
+        let (symbols, stand_ins) = self.engine.symbols(piece).map_err(|error| exception(py, error, None))?;
+        Ok((self.ints.list(py, &symbols)?, stand_ins.into_iter().map(|(at, r)| (at, r.start, r.end)).collect()))
+    }
+
+    /// The rank and the new id of the rule for two neighbours, where `reached` is one more than the rank applied last;
+    /// None where there is no rule.
+    #[pyo3(signature = (left, right, reached=0))]
+    fn rule(&self, left: u32, right: u32, reached: u32) -> Option<(u32, u32)> {
+        self.engine.vocabulary().merge(left, right, reached).map(|merge| (merge.rank, merge.id))
     }
 
     /// The number of ids of a text.

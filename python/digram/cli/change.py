@@ -34,10 +34,13 @@ def _write(tokenizer: Tokenizer, path: str, ids: Mapping[int, int | Sequence[int
 
 @click.command(short_help="Learn more tokens for a vocabulary.")
 @click.argument("tok", metavar="TOK")
-@options.files(required=True)
+@click.argument("files", nargs=-1, metavar="[FILES]...")
 @output
-@click.option("--tokens", type=options.AtLeast(1), required=True, metavar="N", help="Learn at most N more tokens.")
+@click.option("--tokens", type=options.AtLeast(1), metavar="N", help="Learn at most N more tokens from FILES.")
 @click.option("--min-count", type=options.AtLeast(1), default=1, metavar="N", help="Only pairs that occur N times.")
+@click.option("--word", "words", multiple=True, metavar="WORD", help="Make WORD one token. Repeatable.")
+@click.option("--words", "words_file", metavar="FILE", help="Make each line of a file one token; - is standard input.")
+@click.option("--no-blank", is_flag=True, help="Take words as they are, not with a blank in front, too.")
 @_map("Write JSON: for each new id the old ids that it puts together, for the rows of an embedding to begin with.")
 @options.vocabulary
 @options.reading
@@ -48,8 +51,11 @@ def extend(
     tok: str,
     files: tuple[str, ...],
     output: str,
-    tokens: int,
+    tokens: int | None,
     min_count: int,
+    words: tuple[str, ...],
+    words_file: str | None,
+    no_blank: bool,
     map_path: str | None,
     split: str | None,
     special: tuple[str, ...],
@@ -58,9 +64,11 @@ def extend(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Learn more tokens for the vocabulary TOK from FILES, as training would go on from it.
+    """Learn more tokens for the vocabulary TOK from FILES, as training would go on from it; or take words for tokens.
 
-    No old id changes; the new ones follow the highest. A text in which no new token occurs has the ids that it had.
+    No old id changes; the new ones follow the highest. A text in which no new token occurs has the ids that it had. A
+    word of --word becomes one token by merging what it is cut into now, so a word of k tokens takes k - 1 new ids; with
+    a blank in front, too, where the split leaves that with it. With both, words come first.
 
     \b
     A thousand tokens of Japanese for GPT-2's vocabulary:
@@ -70,19 +78,47 @@ def extend(
     As many as there are pairs that occur a hundred times, and for transformers:
       digram extend my.digram.json notes/ -o longer.digram.json --tokens 100000 --min-count 100
       digram convert longer.digram.json -o longer/ --to huggingface
+
+    \b
+    Words of a trade:
+      digram extend cl100k_base -o ours.digram.json --word Kubernetes --words names.txt
     """
+    given = [*words, *(_lines(words_file, errors) if words_file is not None else ())]
+    if bool(files) != (tokens is not None):
+        raise click.UsageError("--tokens is how many tokens to learn from FILES: give both, or words alone")
+    if not files and not words and words_file is None:
+        raise click.UsageError("there is nothing to add: name FILES and --tokens, or words by --word or --words")
     tokenizer = options.load_tokenizer(tok, split, special)
-    corpus = options.corpus_of(files, errors)
+    corpus = options.corpus_of(files, errors) if files else None
 
     from digram.progress import TrainingBar
+    from digram.vocabulary import add_words
     from digram.vocabulary import extend as longer
 
-    with warnings_as_lines(), TrainingBar(corpus.bytes, shown=not quiet) as bar:
-        made = longer(tokenizer, corpus, tokens, min_count=min_count, threads=threads, progress=bar)
-    _write(made.tokenizer, output, made.made_of, map_path)
+    made_of: dict[int, tuple[int, ...]] = {}
+    made = tokenizer
+    if given:
+        added = add_words(tokenizer, given, spaces=not no_blank)
+        made, made_of = added.tokenizer, {**added.made_of}
+    if corpus is not None and tokens is not None:
+        with warnings_as_lines(), TrainingBar(corpus.bytes, shown=not quiet) as bar:
+            learnt = longer(made, corpus, tokens, min_count=min_count, threads=threads, progress=bar)
+        made = learnt.tokenizer
+        for id, parts in learnt.made_of.items():
+            made_of[id] = tuple(old for part in parts for old in made_of.get(part, (part,)))
+    _write(made, output, made_of, map_path)
     if as_json:
-        options.print_json({"tokenizer": output, "n_vocab": made.tokenizer.n_vocab, "new": len(made.made_of)})
-    note(f"{counted(len(made.made_of), 'new token')}, ids from {tokenizer.n_vocab:,} on: {output}", quiet)
+        facts: dict[str, object] = {"tokenizer": output, "n_vocab": made.n_vocab, "new": len(made_of)}
+        if given:
+            facts["words"] = dict(added.ids)
+        options.print_json(facts)
+    note(f"{counted(len(made_of), 'new token')}, ids from {tokenizer.n_vocab:,} on: {output}", quiet)
+
+
+def _lines(name: str, errors: Errors) -> list[str]:
+    """The lines of a file, without white space around them; empty ones are left out."""
+    [(_, text)] = options.corpus_of([name], errors).documents()
+    return [line for line in map(str.strip, text.decode("utf-8-sig").split("\n")) if line]
 
 
 @click.command(short_help="Keep the tokens that texts use.")

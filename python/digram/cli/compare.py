@@ -1,172 +1,229 @@
-"""Whether what was written gives the same ids: read back by digram, and by the libraries the format is for."""
+"""digram compare"""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from digram.cli.messages import CommandError
+import click
+
+from digram.cli import options
+from digram.cli.messages import counted, warnings_as_lines
+from digram.cli.terminal import printable, visible, width, write
 
 if TYPE_CHECKING:
+    from digram.comparing import TextComparison
+    from digram.corpus import Errors
     from digram.tokenizer import Tokenizer
+    from digram.vocabulary import Comparison
 
-__all__ = ["read_back", "sample", "with_others"]
+__all__ = ["compare"]
 
-Text = str | bytes
-
-# So many texts are enough for a library that reads the very file that was compared on all of them.
-_FEW = 200
-
-
-def sample(tokenizer: Tokenizer) -> list[Text]:
-    """Texts in many scripts, and the tokens of the vocabulary, one by one and some in a row."""
-    from digram.reference import samples
-
-    tokens = [token for id, token in tokenizer.vocab.items() if not tokenizer.is_special(id)]
-    if tokenizer.alphabet == "characters":
-        known = [token.decode() for token in tokens if _is_text(token)]
-        return [*known, *("".join(known[i : i + 50]) for i in range(0, len(known), 50))]
-    rows: list[Text] = [b"".join(tokens[i : i + 50]) for i in range(0, len(tokens), 50)]
-    try:
-        tokenizer.encode(bytes(range(256)))
-    except ValueError:
-        return [*tokens, *rows]  # a vocabulary that lacks some bytes
-    return [samples.ENGLISH, *samples.SCRIPTS.values(), *tokens, *rows]
+# How many tokens of a kind are listed, and how much of one is shown.
+_LISTED = 10
+_SHOWN = 40
 
 
-def _is_text(token: bytes) -> bool:
-    try:
-        return bool(token.decode())
-    except UnicodeDecodeError:
-        return False
+class _Price(click.types.FloatParamType):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        price = float(super().convert(value, param, ctx))
+        if not 0 <= price < float("inf"):
+            self.fail(f"{value} is no price.", param, ctx)
+        return price
 
 
-def read_back(tokenizer: Tokenizer, output: str, format: str, texts: Sequence[Text]) -> Tokenizer:
-    """The tokenizer of what was written; CommandError where it gives other tokens, or other ids for `texts`.
+@click.command(short_help="Two vocabularies: what differs, and where texts are cut otherwise.")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option("--on", "files", multiple=True, metavar="FILES", help="Compare how they cut these texts. Repeatable.")
+@click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    type=_Price(),
+    metavar="PRICE",
+    help="What a million tokens cost: one price for both, or one of A and one of B.",
+)
+@click.option("--most", type=options.AtLeast(0), default=20, metavar="N", help="Show the N most frequent differences.")
+@options.allow_special
+@options.vocabulary
+@options.reading
+@options.as_json
+@options.quiet
+def compare(
+    a: str,
+    b: str,
+    files: tuple[str, ...],
+    prices: tuple[float, ...],
+    most: int,
+    allow_special: bool,
+    split: str | None,
+    special: tuple[str, ...],
+    errors: Errors,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Say what the vocabularies A and B have in common and what one of them has alone: tokens by the bytes that they
+    stand for, special tokens, merges and their order, settings. Of two versions of one vocabulary, A is the old one.
 
-    It gets the split and the special tokens that the format has no place for.
+    With --on also how they cut texts: tokens of each file under both, the share of boundaries (ends of tokens) that
+    both have among those that any has, and the most frequent stretches that they cut differently. In those a middle dot
+    stands between tokens, and the place is that of the first. FILES are text files, folders, or patterns in quotes.
+    --price adds what the tokens cost. --json gives {"a", "b", "vocabulary", "texts"}, bytes in hexadecimal.
+
+    \b
+    What a new version of a vocabulary changes, and which of one's texts have other ids:
+      digram compare old.digram.json new.digram.json --on 'notes/**/*.md'
+
+    \b
+    What a move from one model to another costs, at 2.50 and 0.15 for a million tokens:
+      digram compare cl100k_base o200k_base --on prompts/ --price 2.50 --price 0.15
     """
-    again = _loaded(tokenizer, output, format)
-    # Tokens that stand in for bytes are written by name.
-    named = set(again._definition.byte_ids)
-    tokens = {id: token for id, token in tokenizer.vocab.items() if id not in named}
-    same = tokens == {id: token for id, token in again.vocab.items() if id not in named}
-    if not same or again.encode_batch(texts) != tokenizer.encode_batch(texts):
-        raise CommandError(
-            f"{output}, when read back, gives other ids than before: do not use it",
-            "this is a defect; please report it",
+    if len(prices) > 2:
+        raise click.UsageError("there are two vocabularies, so --price is given once or twice")
+    if prices and not files:
+        raise click.UsageError("--price needs texts: name them by --on")
+    one, other = options.load_tokenizers([a, b], split, special)
+    corpus = options.corpus_of(files, errors) if files else None
+
+    from digram.vocabulary import compare as compared
+
+    found = compared(one, other)
+    texts = None
+    price = (prices[0], prices[-1]) if prices else None
+    if corpus is not None:
+        from digram.comparing import compare_texts
+        from digram.progress import Bar
+
+        shown = not quiet and (corpus.bytes is None or corpus.bytes >= options.WORTH_A_BAR)
+        with warnings_as_lines(), Bar("comparing", corpus.bytes, shown=shown) as bar:
+            allowed = "all" if allow_special else ()
+            texts = compare_texts(one, other, corpus, allowed_special=allowed, most=most, progress=bar.advance)
+    if as_json:
+        facts: dict[str, Any] = {"a": a, "b": b, "vocabulary": found.as_dict()}
+        if texts is not None:
+            facts["texts"] = texts.as_dict(price)
+        options.print_json(facts)
+        return
+    write(f"A  {printable(a)}: {counted(one.n_vocab, 'id')}\nB  {printable(b)}: {counted(other.n_vocab, 'id')}\n\n")
+    for line in _vocabularies(found):
+        write(line + "\n")
+    if texts is not None:
+        for line in _texts(texts, price):
+            write(line + "\n")
+
+
+def _vocabularies(found: Comparison) -> Iterator[str]:
+    if found.identical:
+        yield "The two are the same: no text has other ids under one than under the other."
+        return
+    moved = f", {len(found.moved):,} of them with another id" if found.moved else ""
+    alone = f"{len(found.removed):,} in A alone, {len(found.added):,} in B"
+    yield f"tokens          {found.common:,} in both{moved}; {alone}"
+    yield from _listed("in A alone", found.a, found.removed)
+    yield from _listed("in B alone", found.b, found.added)
+    if found.moved:
+        yield from _rows(
+            "other id", [f"{old} → {new}  {_shown(found.a, old)}" for old, new in _few(found.moved.items())]
         )
-    return again
-
-
-def _loaded(tokenizer: Tokenizer, output: str, format: str) -> Tokenizer:
-    from digram.formats import gpt2, load_anew, tiktoken
-
-    if format == "tiktoken":
-        with open(output, "rb") as file:
-            return tiktoken.read(file.read(), output, split=tokenizer.split, special_tokens=tokenizer.special_tokens)
-    if format == "gpt2":
-        return gpt2.load(output, split=tokenizer.split, special_tokens=tokenizer.special_tokens)
-    again = load_anew(output)
-    if format == "gguf" and again.split is not None:
-        definition = tokenizer._definition
-        split, steps, normalizer = definition.split, definition.steps, definition.normalizer
-        return type(again)(replace(again._definition, split=split, steps=steps, normalizer=normalizer))
-    return again
-
-
-def with_others(tokenizer: Tokenizer, output: str, format: str, texts: Sequence[Text]) -> list[str]:
-    """The names of the installed libraries that give `texts` the same ids from what was written.
-
-    `tokenizer` is the one that was read back. CommandError where a library gives others.
-    """
-    compared = []
-    for name, check in _CHECKS.get(format, {}).items():
-        # Not a part of digram: asked only whether it agrees.
-        if importlib.util.find_spec(name) is not None and check(tokenizer, output, texts):
-            compared.append(name)
-    return compared
-
-
-def _tiktoken(tokenizer: Tokenizer, output: str, texts: Sequence[Text]) -> bool:
-    if tokenizer._encoder.missing_bytes():
-        return False  # tiktoken panics
-    encoding = importlib.import_module("tiktoken").Encoding(
-        output,
-        pat_str=tokenizer.pattern or r"(?s:.+)",
-        mergeable_ranks={token: id for id, token in tokenizer.vocab.items() if not tokenizer.is_special(id)},
-        special_tokens=dict(tokenizer.special_tokens),
+    special = found.special
+    parts = [f"{len(special.kept) + len(special.moved):,} in both"]
+    parts += [f"{len(special.moved):,} of them with another id"] if special.moved else []
+    yield (f"special tokens  {', '.join(parts)}; {len(special.removed):,} in A alone, {len(special.added):,} in B")
+    yield from _rows("in A alone", [f"{id:>8}  {_marker(marker)}" for marker, id in _few(special.removed.items())])
+    yield from _rows("in B alone", [f"{id:>8}  {_marker(marker)}" for marker, id in _few(special.added.items())])
+    yield from _rows(
+        "other id", [f"{old} → {new}  {_marker(marker)}" for marker, (old, new) in _few(special.moved.items())]
     )
-    hint = "a split pattern that leaves text unmatched is the likeliest cause: tiktoken drops such text"
-    for text in map(_whole, texts):
-        _expect(encoding.encode_ordinary(text) == tokenizer.encode(text), "tiktoken", output, text, hint)
-    return True
+    merges = found.merges
+    if merges is None:
+        yield "merges          one of the two has a token that is too long to look for its parts"
+    else:
+        order = f", {merges.reordered:,} of them in another place" if merges.reordered else ""
+        yield (
+            f"merges          {merges.both:,} in both{order}; {len(merges.removed):,} in A alone, "
+            f"{len(merges.added):,} in B; the first {merges.prefix:,} are the same"
+        )
+        for label, pairs in (("in A alone", merges.removed), ("in B alone", merges.added)):
+            yield from _rows(label, [f"{_text(left)} + {_text(right)}" for left, right in _few(pairs)])
+    for name, (of_a, of_b) in found.settings.items():
+        yield f"{name:<14}  A: {printable(str(of_a))}"
+        yield f"{'':<14}  B: {printable(str(of_b))}"
 
 
-def _tokenizers(tokenizer: Tokenizer, output: str, texts: Sequence[Text]) -> bool:
-    path = Path(output)
-    other = importlib.import_module("tokenizers").Tokenizer.from_file(
-        str(path / "tokenizer.json" if path.is_dir() else path)
+def _texts(texts: TextComparison, price: tuple[float, float] | None) -> Iterator[str]:
+    yield ""
+    heads = ["bytes", "tokens A", "tokens B", "B / A", "agreement", "ids"]
+    heads += ["cost A", "cost B"] if price else []
+    rows = [heads]
+    counts = list(texts.documents)
+    for one in [*counts, texts.total] if len(counts) != 1 else counts:
+        ratio = f"{one.tokens[1] / one.tokens[0]:.3f}" if one.tokens[0] else "-"
+        row = [f"{one.bytes:,}", f"{one.tokens[0]:,}", f"{one.tokens[1]:,}", ratio, f"{one.agreement:.1%}"]
+        row.append("same" if one.same_ids else "differ")
+        row += [f"{cost:,.6g}" for cost in one.cost(price)] if price else []
+        rows.append(row)
+    names = ["file", *(printable(one.name) for one in counts), *(["total"] if len(counts) != 1 else [])]
+    yield from _table([[*row, name] for row, name in zip(rows, names, strict=True)], "r" * len(heads) + "l")
+    total = texts.total
+    share_a, share_b = total.shares
+    yield ""
+    yield (
+        f"{counted(total.differences, 'difference')}; {share_a:.1%} of the boundaries of A are in B, {share_b:.1%} of "
+        f"those of B in A; {counted(total.same_tokens, 'token')} the same in both"
     )
-    for plain in (True, False):
-        other.encode_special_tokens = plain
-        whole = [*map(_whole, texts)] if plain else _with_markers(tokenizer)
-        got = other.encode_batch_fast(whole, add_special_tokens=False)
-        ours = tokenizer.encode_batch(whole, allowed_special=() if plain else "all")
-        for text, ids, encoding in zip(whole, ours, got, strict=True):
-            _expect(encoding.ids == ids, "tokenizers", output, text)
-        few = ours[:_FEW]
-        for ids, text in zip(few, other.decode_batch(few, skip_special_tokens=False), strict=True):
-            _expect(tokenizer.decode(ids) == text, "tokenizers", output, text)
-    return True
+    if len(counts) > 1:
+        yield f"{len(texts.changed):,} of {counted(len(counts), 'file')} have other ids"
+    if texts.cuts:
+        yield f"{counted(texts.cuts, 'block')} of large files ended where a token may not: counts may be off by a few"
+    if texts.differences:
+        yield ""
+        rows = [["count", "A", "B", "place", "in"]]
+        for found in texts.differences:
+            place = f"{printable(found.name)}:{found.at}"
+            around = f"{visible(found.before)}⟦{visible(found.text, _SHOWN)}⟧{visible(found.after)}"
+            rows.append([f"{found.count:,}", _cut(found.cut_a), _cut(found.cut_b), place, around])
+        yield from _table(rows, "rllll")
+        if texts.missed:
+            yield f"There are many different ones: counts may be too low by up to {texts.missed:,}."
 
 
-def _transformers(tokenizer: Tokenizer, output: str, texts: Sequence[Text]) -> bool:
-    if not Path(output).is_dir():
-        return False
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # that PyTorch is not there is no news
-    try:
-        auto = importlib.import_module("transformers").AutoTokenizer
-    except ImportError:
-        return False
-    other = auto.from_pretrained(output, local_files_only=True)
-    for text in [*map(_whole, texts[:_FEW]), *_with_markers(tokenizer)]:
-        ids = other(text)["input_ids"]
-        ours = tokenizer.encode(text, allowed_special="all", add_special_tokens=True)
-        _expect(ids == ours and other.decode(ids) == tokenizer.decode(ours), "transformers", output, text)
-    return True
+def _listed(label: str, tokenizer: Tokenizer, ids: Sequence[int]) -> Iterator[str]:
+    yield from _rows(label, [f"{id:>8}  {_shown(tokenizer, id)}" for id in _few(ids)])
 
 
-def _sentencepiece(tokenizer: Tokenizer, output: str, texts: Sequence[Text]) -> bool:
-    processor = importlib.import_module("sentencepiece").SentencePieceProcessor(model_file=output)
-    for text in map(_whole, texts):
-        _expect(processor.encode(text) == tokenizer.encode(text), "sentencepiece", output, text)
-    return True
+def _few(items: Iterable[Any]) -> list[Any]:
+    return [item for item, _ in zip(items, range(_LISTED), strict=False)]
 
 
-_Check = Callable[["Tokenizer", str, Sequence[Text]], bool]
-_CHECKS: dict[str, dict[str, _Check]] = {
-    "tiktoken": {"tiktoken": _tiktoken},
-    "sentencepiece": {"sentencepiece": _sentencepiece},
-    "huggingface": {"tokenizers": _tokenizers, "transformers": _transformers},
-}
+def _rows(label: str, rows: Sequence[str]) -> Iterator[str]:
+    for at, row in enumerate(rows):
+        yield f"  {'' if at else label:<14}{row}"
 
 
-def _whole(text: Text) -> str:
-    return text if isinstance(text, str) else text.decode("utf-8", "replace")
+def _shown(tokenizer: Tokenizer, id: int) -> str:
+    return _text(tokenizer.token_bytes(id))
 
 
-def _with_markers(tokenizer: Tokenizer) -> list[str]:
-    """Texts with special tokens, where there are any."""
-    known = next((token.decode() for token in tokenizer.vocab.values() if _is_text(token)), "")
-    return [f"{known}{marker}{known}" for marker in list(tokenizer.special_tokens)[:_FEW]]
+def _text(token: bytes) -> str:
+    return visible(token, _SHOWN)
 
 
-def _expect(same: bool, library: str, output: str, text: str, hint: str = "this is a defect; please report it") -> Any:
-    if not same:
-        raise CommandError(f"{library} reads {text[:40]!r} with {output} otherwise than digram", hint)
+def _marker(marker: str) -> str:
+    return _text(marker.encode())
+
+
+def _cut(parts: Sequence[bytes]) -> str:
+    shown = "·".join(visible(part) for part in parts)
+    return shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
+
+
+def _table(rows: Sequence[Sequence[str]], sides: str) -> Iterator[str]:
+    """Lines of rows whose columns stand below each other."""
+    widths = [max(width(row[at]) for row in rows) for at in range(len(sides))]
+    for row in rows:
+        cells = []
+        for text, side, room in zip(row, sides, widths, strict=True):
+            gap = " " * (room - width(text))
+            cells.append(gap + text if side == "r" else text + gap)
+        yield "  ".join(cells).rstrip(" ")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from digram.cli import compare, options
+from digram.cli import checking, options
 from digram.cli.messages import note, warn
 from digram.errors import FormatWarning
 
@@ -70,11 +70,11 @@ def convert(
     for sentence in left_out:
         if not as_json:
             warn(sentence)
-    texts = compare.sample(tokenizer)
+    texts = checking.sample(tokenizer)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FormatWarning)  # bytes that the vocabulary lacked before
-        again = compare.read_back(tokenizer, output, format, texts)
-    checked = ["digram", *compare.with_others(again, output, format, texts)]
+        again = checking.read_back(tokenizer, output, format, texts)
+    checked = ["digram", *checking.with_others(again, output, format, texts)]
     where = " and ".join(checked)
     note(
         f"{output}: {len(tokenizer.vocab):,} tokens; {len(texts):,} texts give the same ids in {where}",

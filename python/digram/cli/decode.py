@@ -11,7 +11,7 @@ import click
 
 from digram.cli import options
 from digram.cli.messages import CommandError, warn
-from digram.cli.terminal import visible, write
+from digram.cli.terminal import visible, write, write_text
 from digram.errors import UnknownTokenError
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def decode(
     FILES hold ids in decimal as `digram encode` writes them, a line for each document; - is standard input, which is
     also what is read where none are named. Or they are folders of shards that `digram encode -o` wrote, or files of
     ids (.bin, .npy, Megatron-LM's .idx, .parquet), whose end-of-document ids are no part of the text. TOK is the
-    vocabulary that the ids were made with. --json gives {"texts": [...]}, a string for each document, with U+FFFD for
-    what is not UTF-8.
+    vocabulary that the ids were made with. On a terminal control characters are escaped. --json gives {"texts":
+    [...]}, a string for each document, with U+FFFD for what is not UTF-8.
 
     \b
     Back to the same bytes:
@@ -85,7 +85,7 @@ def decode(
             write(f"{between}\n {options.to_json(text.decode('utf-8', 'replace'))}")
             between = ","
         else:
-            write(text)
+            write_text(text)
     if as_json:
         write("\n]}\n")
 

@@ -11,6 +11,7 @@ import click
 
 from digram import __version__
 from digram.cli.change import extend, prune
+from digram.cli.compare import compare
 from digram.cli.convert import convert
 from digram.cli.count import count
 from digram.cli.decode import decode
@@ -154,10 +155,11 @@ for _command in (
     truncate,
     show,
     inspect,
+    report,
+    compare,
     convert,
     extend,
     prune,
     fetch,
-    report,
 ):
     main.add_command(_command)

@@ -30,6 +30,7 @@ __all__ = [
     "decoding",
     "files",
     "load_tokenizer",
+    "load_tokenizers",
     "naming",
     "print_json",
     "quiet",
@@ -39,6 +40,7 @@ __all__ = [
     "threads",
     "to_json",
     "tokenizer",
+    "tokenizers",
     "vocabulary",
 ]
 
@@ -78,6 +80,17 @@ add_special = click.option(
     help="Put around each text what the vocabulary's file puts there, such as <s> of Llama 2.",
 )
 tokenizer = click.option("-t", "--tokenizer", "tok", metavar="TOK", required=True, help="A file or a named encoding.")
+
+
+tokenizers = click.option(
+    "-t",
+    "--tokenizer",
+    "toks",
+    metavar="TOK",
+    required=True,
+    multiple=True,
+    help="A file or a named encoding. Repeatable.",
+)
 
 
 def files(required: bool) -> Callable[[Command], Command]:
@@ -203,6 +216,23 @@ class Named(list[tuple[str, "Document"]]):
         super().__init__(zip(names, as_bytes(batch.documents), strict=True))
         self.files = batch.files()
         self.where = batch.where
+
+
+def load_tokenizers(paths: Sequence[str], split: str | None, special: Sequence[str]) -> list[Tokenizer]:
+    """The tokenizers of several TOK. --name, --split and --special are for those of them whose files lack these."""
+    meta = click.get_current_context().meta
+    name = meta.get(_NAME)
+    if len(paths) == 1 or not (name or split or special):
+        return [load_tokenizer(path, split, special) for path in paths]
+    loaded = []
+    for path in paths:
+        meta[_NAME] = None
+        try:
+            loaded.append(load_tokenizer(path, None, ()))
+        except CommandError:
+            meta[_NAME] = name
+            loaded.append(load_tokenizer(path, split, special))
+    return loaded
 
 
 def naming(batch: Sequence[tuple[str, Document]], work: Callable[[list[Document]], list[Result]]) -> list[Result]:

@@ -5,49 +5,42 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from digram.cli import options
 from digram.cli.messages import counted, note
-from digram.cli.terminal import colours, dim, paint, visible, width, write
+from digram.cli.terminal import colours, printable, write
+
+if TYPE_CHECKING:
+    from digram.explain import Explanation
+    from digram.showing import Shown
 
 __all__ = ["show"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """A token as it is shown, above its id."""
-
-    id: int
-    text: str
-    special: bool
-    ends_line: bool
-
-    @property
-    def width(self) -> int:
-        return max(width(self.text), len(str(self.id)))
-
-
 @click.command(short_help="The tokens of a text, in colour.")
 @click.argument("text", required=False, default="-", metavar="[TEXT]")
-@options.tokenizer
+@options.tokenizers
+@click.option("--explain", is_flag=True, help="The pieces of the text, and the merges of each in their order.")
 @click.option(
     "--color/--no-color",
     default=None,
     help="Colours or none.  [default: colours on a terminal, unless NO_COLOR is set]",
 )
 @options.allow_special
+@options.add_special
 @options.vocabulary
 @options.as_json
 @options.quiet
 def show(
     text: str,
-    tok: str,
+    toks: tuple[str, ...],
+    explain: bool,
     color: bool | None,
     allow_special: bool,
+    add_special: bool,
     split: str | None,
     special: tuple[str, ...],
     as_json: bool,
@@ -56,41 +49,65 @@ def show(
     """Show the tokens of TEXT, each above its id; a token has the same colour wherever it stands.
 
     TEXT is one argument, so put it in quotes; without it, or with -, the text is standard input. White space is visible
-    (␣ blank, ⇥ tab, ⏎ line feed), parts of characters and control characters are escaped (\\xNN, \\uNNNN). TOK is a
-    vocabulary that `digram train` or another tool wrote, or a named encoding. --json gives {"tokens": [{"id", "text",
-    "hex"}, ...], "bytes"}.
+    (␣ blank, ⇥ tab, ⏎ line feed), parts of characters and control characters are escaped (\\xNN, \\uNNNN); tokens that
+    share a character stand behind it: 中‹\\xe4 \\xb8 \\xad›. Special tokens are white on a dark ground. TOK is a
+    vocabulary that `digram train` or another tool wrote, or a named encoding; with several -t they come one below
+    another. --explain shows how the ids come about: each line of a piece has the rank of the merge, the symbols after
+    it, and the rule.
+
+    --json gives {"tokenizer", "tokens": [{"id", "text", "hex", "start", "end", "kind"}, ...], "bytes"}, where starts
+    and ends count bytes, and with --explain {"tokenizer", "parts", "bytes"}; of several {"tokenizers": [...]}.
 
     \b
-    A sentence:
-      digram show -t my.digram.json "low lower lowest"
+    A sentence, by two vocabularies:
+      digram show -t my.digram.json -t cl100k_base "low lower lowest"
+
+    \b
+    How a word is put together:
+      digram show -t my.digram.json --explain lowest
 
     \b
     A file, a screen at a time:
       digram show -t my.digram.json --color < README.md | less -R
     """
-    tokenizer = options.load_tokenizer(tok, split, special)
+    tokenizers = options.load_tokenizers(toks, split, special)
     # An argument in another encoding than UTF-8 is the bytes that were typed.
     data = _standard_input() if text == "-" else os.fsencode(text)
-    ids = tokenizer.encode(data, "all" if allow_special else ())
+    allowed = "all" if allow_special else ()
+    found: list[tuple[str, Explanation | Shown]] = []
+    for tok, tokenizer in zip(toks, tokenizers, strict=True):
+        if explain:
+            found.append((tok, tokenizer.explain(data, allowed, add_special_tokens=add_special)))
+        else:
+            found.append((tok, tokenizer.show(data, allowed, add_special_tokens=add_special, limit=None)))
     if as_json:
-        tokens = []
-        for id in ids:
-            token = tokenizer.token_bytes(id)
-            tokens.append({"id": id, "text": token.decode("utf-8", "replace"), "hex": token.hex()})
-        options.print_json({"tokens": tokens, "bytes": len(data)})
+        objects = [{"tokenizer": tok, **shown.as_dict()} for tok, shown in found]
+        options.print_json(objects[0] if len(objects) == 1 else {"tokenizers": objects})
         return
-    known: dict[int, _Cell] = {}
-    cells = []
-    for id in ids:
-        if id not in known:
-            token = tokenizer.token_bytes(id)
-            known[id] = _Cell(id, visible(token), tokenizer.is_special(id), b"\n" in token)
-        cells.append(known[id])
-    painted = colours(color, sys.stdout)
-    for row in _rows(cells, shutil.get_terminal_size().columns):
-        write(_line(row, painted))
+    for number, (tok, shown) in enumerate(found):
+        if len(found) > 1:
+            write(f"{chr(10) if number else ''}{printable(tok)}: {_summary(shown.ids, data)}\n")
+        _draw(shown, colours(color, sys.stdout))
+    if len(found) == 1:
+        note(_summary(found[0][1].ids, data), quiet)
+
+
+def _draw(shown: Explanation | Shown, painted: bool) -> None:
+    from digram.explain import Explanation
+    from digram.showing import explanation_lines, shown_lines
+
+    columns = shutil.get_terminal_size().columns
+    if isinstance(shown, Explanation):
+        lines = explanation_lines(shown, painted, columns)
+    else:
+        lines = shown_lines(shown, painted, columns)
+    for line in lines:
+        write(line + "\n")
+
+
+def _summary(ids: list[int], data: bytes) -> str:
     ratio = f", {len(data) / len(ids):.2f} bytes per token" if ids else ""
-    note(f"{counted(len(ids), 'token')}, {counted(len(data), 'byte')}{ratio}", quiet)
+    return f"{counted(len(ids), 'token')}, {counted(len(data), 'byte')}{ratio}"
 
 
 def _standard_input() -> bytes:
@@ -99,32 +116,3 @@ def _standard_input() -> bytes:
     except OSError as error:
         error.filename = "standard input"
         raise
-
-
-def _rows(cells: list[_Cell], columns: int) -> Iterator[list[_Cell]]:
-    """Cells in rows that fit the terminal and end where the text has a line end."""
-    row: list[_Cell] = []
-    used = 0
-    for cell in cells:
-        if row and used + cell.width > columns:
-            yield row
-            row, used = [], 0
-        row.append(cell)
-        used += cell.width + 1
-        if cell.ends_line:
-            yield row
-            row, used = [], 0
-    if row:
-        yield row
-
-
-def _line(row: list[_Cell], painted: bool) -> str:
-    """Two lines: the tokens, and under each of them its id."""
-    above, below = [], []
-    for cell in row:
-        id = str(cell.id)
-        above.append(
-            (paint(cell.text, cell.id, cell.special) if painted else cell.text) + " " * (cell.width - width(cell.text))
-        )
-        below.append((dim(id) if painted else id) + " " * (cell.width - len(id)))
-    return f"{' '.join(above).rstrip(' ')}\n{' '.join(below).rstrip(' ')}\n"

@@ -1,72 +1,18 @@
-r"""Showing tokens on a terminal: nothing that a token holds may reach it as anything but a visible character.
-
-A token is shown so:
-
-    white space       ␣ for a blank, ⇥ for a tab, ⏎ for a line feed
-    \xNN              a byte that is no UTF-8 (a part of a character), or a control character
-    \uNNNN            any other character without a picture of its own (a no-break space, U+200B, U+202E)
-    \\                a backslash
-"""
+"""What the command writes to a terminal: data as it is, the rest in visible characters (`digram.showing`)."""
 
 from __future__ import annotations
 
-import os
+import re
 import sys
-import unicodedata
-from typing import IO, Any
 
 from digram._text import escaped, printable
+from digram.showing.marks import visible, width
+from digram.showing.terminal import coloured as colours
 
-__all__ = ["colours", "dim", "paint", "printable", "visible", "width", "write"]
+__all__ = ["colours", "printable", "visible", "width", "write", "write_text"]
 
-_MARKS = {" ": "␣", "\t": "⇥", "\n": "⏎", "␣": "\\u2423", "⇥": "\\u21e5", "⏎": "\\u23ce"}
-
-# Light backgrounds of the 256-colour palette that black letters stand out on; a token has the colour of its id.
-_BACKGROUNDS = (153, 222, 151, 217, 189, 186, 159, 223, 183, 194)
-_SPECIAL = "\x1b[1;97;48;5;90m"
-_RESET = "\x1b[0m"
-
-
-def visible(token: bytes, limit: int | None = None) -> str:
-    """A token as printable characters; above `limit` characters it ends in an ellipsis."""
-    if limit is not None and len(token) > 4 * limit:
-        token = token[: 4 * limit]  # enough for `limit` characters, and a token may be megabytes long
-    text = token.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
-    shown = "".join(_MARKS.get(c) or escaped(c) for c in text)
-    if shown and unicodedata.category(shown[0]).startswith("M"):
-        shown = "◌" + shown  # a mark needs something to stand on, and it should not be what comes before the token
-    return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
-
-
-def width(text: str) -> int:
-    """How many columns printable text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_columns, text))
-
-
-def _columns(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def colours(wanted: bool | None, stream: IO[Any]) -> bool:
-    """Whether to write colours: as wanted, or where the stream is a terminal and NO_COLOR is not set (no-color.org)."""
-    if wanted is not None:
-        return wanted
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
-
-
-def paint(text: str, id: int, special: bool) -> str:
-    """`text`, already printable, in the colour of its id."""
-    style = _SPECIAL if special else f"\x1b[30;48;5;{_BACKGROUNDS[id % len(_BACKGROUNDS)]}m"
-    return f"{style}{text}{_RESET}"
-
-
-def dim(text: str) -> str:
-    """`text` in a weaker colour."""
-    return f"\x1b[2m{text}{_RESET}"
+# What steers a terminal, or turns its text around: controls but for tab and line feed, and bidirectional ones.
+_STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def write(data: str | bytes) -> None:
@@ -75,3 +21,12 @@ def write(data: str | bytes) -> None:
     while rest:
         # Without a buffer (PYTHONUNBUFFERED) a write may take a part only: of more than 2 GB, or as a pipe closes.
         rest = rest[sys.stdout.buffer.write(rest) :]
+
+
+def write_text(text: bytes) -> None:
+    """Text of anybody's on standard output: as it is, but that on a terminal what would steer it is escaped."""
+    if sys.stdout.isatty():
+        shown = text.decode("utf-8", "backslashreplace")
+        write(_STEERS.sub(lambda found: escaped(found[0]), shown))
+    else:
+        write(text)

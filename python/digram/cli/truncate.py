@@ -8,7 +8,7 @@ import click
 
 from digram.cli import options
 from digram.cli.messages import counted, note
-from digram.cli.terminal import write
+from digram.cli.terminal import write_text
 
 if TYPE_CHECKING:
     from digram.corpus import Errors
@@ -75,7 +75,7 @@ def truncate(
     if as_json:
         options.print_json({"text": kept.decode(), "tokens": tokens, "bytes": size, "cut": cut})
         return
-    write(kept)
+    write_text(kept)
     if cut:
         note(f"cut: {counted(tokens, 'token')}, {size:,} of {counted(len(text), 'byte')} are kept", quiet)
     else:

@@ -9,6 +9,7 @@ mod decoder_stream;
 mod dropout;
 mod encoder_stream;
 mod fast;
+mod parts;
 mod prefix;
 mod runs;
 mod spans;
@@ -23,6 +24,7 @@ pub use decode::Decoded;
 pub use decoder::{Decoder, Step as DecoderStep};
 pub use decoder_stream::DecoderStream;
 pub use encoder_stream::EncoderStream;
+pub use parts::DocumentPart;
 pub use spans::{Spanned, character_spans};
 
 use crate::align::Origin;
