@@ -67,8 +67,8 @@ def assert_harmless(html):
 
 
 def tokenizers():
-    merged = digram.train([text * 20 for text in HOSTILE], 600, special_tokens=[*HOSTILE[:8]])
-    whole = digram.train([*HOSTILE] * 20, 500, split=None)
+    merged = digram.train([text * 20 for text in HOSTILE], min_count=2, special_tokens=[*HOSTILE[:8]])
+    whole = digram.train([*HOSTILE] * 20, min_count=2, split=None)
     letters = digram.train("abc abc", min_count=2, alphabet="characters", unknown="<b>?</b>", split=None)
     return [merged, whole, letters, of_kind("no merges")]
 

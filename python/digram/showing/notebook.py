@@ -138,7 +138,8 @@ def _token(id: int, token: bytes, kind: Kind, text: bytes | None, new: bool = Fa
         title = f"{kind} token, {title}"
     if text is not None and text != token:
         title += f", for {visible(text, _TOKEN)}"
-    classes = " ".join(["t", f"c{colour_of(id)}" if kind in ("token", "byte") else "", kind, "new" if new else ""])
+    coloured = f"c{colour_of(id)}" if kind in ("token", "byte") else ""
+    classes = " ".join(["t", coloured, "" if kind == "token" else kind, "new" if new else ""])
     stands_for = f"‹{_text(text)}›" if kind == "unknown" and text is not None else ""
     return (
         f'<span class="{" ".join(classes.split())}" title="{escape(title)}">'
