@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -30,6 +31,16 @@ def public(data):
         return digram.load(data.vocabulary(f"{name}-tokenizer.json"))
 
     return load
+
+
+REFUSED = "no merge crosses|has no token for|nothing can be put between|no token in this|is spelt as"
+
+
+def outcome(tokenizer, word):
+    try:
+        return add_words(tokenizer, [word])
+    except ValueError as error:
+        return str(error)
 
 
 def old_ids(made, ids):
@@ -94,17 +105,15 @@ def test_words_of_public_vocabularies(public, name, tmp_path):
 def test_every_kind(name):
     tokenizer = of_kind(name)
     for word in ("aéaéa", "xyzxyz", "abababab", "éé", "aaaaa"):
-        try:
-            made = add_words(tokenizer, [word])
-        except ValueError as error:
-            assert any(
-                part in str(error)
-                for part in ("no merge crosses", "has no token for", "nothing can be put between", "no token in this", "is spelt as")
-            ), error
+        made = outcome(tokenizer, word)
+        if isinstance(made, str):
+            assert re.search(REFUSED, made), made
             continue
         assert made.tokenizer.encode(word) == [made.ids[word]]
         same = {id for id in tokenizer.vocab if made.tokenizer.vocab[id] == tokenizer.vocab[id]}
-        assert all(len(tokenizer.vocab[id]) == 1 for id in set(tokenizer.vocab) - same), "byte tokens are named otherwise"
+        assert all(len(tokenizer.vocab[id]) == 1 for id in set(tokenizer.vocab) - same), (
+            "byte tokens are named otherwise"
+        )
         if not tokenizer.not_canonical:  # else what is made of such tokens is none either
             assert not made.tokenizer.not_canonical
         for text in [*TEXTS, *TROUBLE.values(), word, f"{word} {word}x", b"a\xff" + word.encode()]:

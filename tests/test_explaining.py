@@ -19,7 +19,7 @@ from digram.tokenizer import Tokenizer
 from support.kinds import KINDS, SAMPLES, of_kind
 from support.texts import SENTENCES, TROUBLE
 
-PUBLIC = ("gpt2", "cl100k_base", "o200k_base", "llama2", "llama3_1", "qwen3", "gemma_3")
+PUBLIC = ("gpt2", "cl100k_base", "o200k_base", "llama2", "llama3_1", "qwen3", "gemma_like")
 
 
 @pytest.fixture(scope="module")
@@ -266,8 +266,8 @@ def test_trees_of_long_tokens_are_no_larger_than_the_merges_they_need():
         assert node.left is node.right
         node, depth = node.left, depth + 1
     assert depth == 20
-    chain = digram.from_token_list([b"a" * n for n in range(1, 3000)])
-    assert explain.tree(chain, 2998).token == b"a" * 2999 or explain.parts(chain, 2998) is None
+    chain = digram.from_token_list([b"a" * n for n in range(1, 300)])
+    assert explain.tree(chain, 298).token == b"a" * 299
 
 
 def test_a_long_piece_takes_no_square_of_its_length():
