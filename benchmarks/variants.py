@@ -61,9 +61,9 @@ def gini(values: Sequence[float]) -> float:
     return sum(abs(a - b) for a in values for b in values) / (2 * n * sum(values))
 
 
-def dropout(folder: Path, size: int) -> None:
+def dropout(folder: Path, size: int, ids: int) -> None:
     text, held_out = prose(folder, size)
-    tok = digram.train([text], 32_000, split="gpt2")
+    tok = digram.train([text], ids, split="gpt2")
     sample = held_out[:2_000_000]
     lines = sample.splitlines(keepends=True)
     rows = []
@@ -95,12 +95,12 @@ def dropout(folder: Path, size: int) -> None:
     table([f"`{word}`, p = 0.1", "exact", f"of {draws:,} draws"], rows)
 
 
-def digits(folder: Path, size: int) -> None:
+def digits(folder: Path, size: int, ids: int) -> None:
     text, held_out = prose(folder, size)
     numbers = re.findall(r"(?<![0-9])[0-9]{4,}(?![0-9])", held_out)
     rows = []
     for split in ("cl100k", "cl100k-r2l", "o200k", "o200k-r2l", "gpt2"):
-        tok = digram.train([text], 16_000, split=split)
+        tok = digram.train([text], ids, split=split)
         aligned = [ends_from_right(tok, n) == [*range((len(n) - 1) // 3 * 3, 0, -3)] for n in numbers]
         rows.append(
             [
@@ -125,12 +125,12 @@ def ends_from_right(tok: digram.Tokenizer, number: str) -> list[int]:
     return [sum(lengths[i:]) for i in range(1, len(lengths))]
 
 
-def characters(folder: Path, size: int) -> None:
+def characters(folder: Path, size: int, ids: int) -> None:
     pages = languages(folder)
     held_out = ["".join(all_of[9::10])[:200_000] for all_of in pages.values()]
     texts = ["".join(page for i, page in enumerate(all_of) if i % 10 != 9)[: size // 16] for all_of in pages.values()]
     rows = []
-    for vocab_size in (8_000, 32_000):
+    for vocab_size in (ids // 4, ids):
         for whole in (False, True):
             tok = digram.train(texts, vocab_size, whole_characters=whole)
             merged = [token for id, token in tok.vocab.items() if id > 255]
@@ -163,11 +163,11 @@ def is_part(token: bytes) -> bool:
     return sum(byte & 0xC0 != 0x80 for byte in token[1:]) == 0
 
 
-def superwords(folder: Path, size: int) -> None:
+def superwords(folder: Path, size: int, ids: int) -> None:
     text, held_out = prose(folder, size)
     paragraphs = re.findall(r"(?s).+?(?:\n\n+|$)", text)
     rows = []
-    for vocab_size in (8_000, 32_000):
+    for vocab_size in (ids // 4, ids):
         plain = digram.train(paragraphs, vocab_size, split="o200k")
         best = plain.count(held_out)
         rows.append([f"{vocab_size:,}", "BPE", f"{len(held_out.encode()) / best:.3f}", ""])
@@ -190,7 +190,7 @@ def superwords(folder: Path, size: int) -> None:
     print("First superwords:", ", ".join(f"`{tok.token_bytes(id).decode(errors='replace')}`" for id in common), "\n")
 
 
-def parity(folder: Path, size: int) -> None:
+def parity(folder: Path, size: int, ids: int) -> None:
     pages = languages(folder)
     dev = {language: "".join(all_of[9::10]) for language, all_of in pages.items()}
     groups = {}
@@ -199,7 +199,7 @@ def parity(folder: Path, size: int) -> None:
         share = 2.0 ** (-i / 3)
         texts = "".join(page for i, page in enumerate(all_of) if i % 10 != 9)
         groups[language] = texts[: int(size * share / 4)]
-    vocab_size = 32_000
+    vocab_size = ids
     rows, costs = [], {}
     ways = {
         "BPE": None,
@@ -241,12 +241,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"default: all of {', '.join(PARTS)}")
     parser.add_argument("--bytes", type=int, default=20_000_000, metavar="N")
+    parser.add_argument("--ids", type=int, default=32_000, metavar="N", help="of a vocabulary, the largest of several")
     arguments = parser.parse_args()
     for name in arguments.parts or PARTS:
         if name not in PARTS:
             parser.error(f"{name!r} is no part: {', '.join(PARTS)}")
         print(f"### {name}\n", flush=True)
-        PARTS[name](arguments.folder, arguments.bytes)
+        PARTS[name](arguments.folder, arguments.bytes, arguments.ids)
 
 
 if __name__ == "__main__":
