@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import digram
 from digram.reference import gpt2_split, rank_table, segmentations
@@ -200,8 +201,9 @@ def parity(folder: Path, size: int, ids: int) -> None:
         texts = "".join(page for i, page in enumerate(all_of) if i % 10 != 9)
         groups[language] = texts[: int(size * share / 4)]
     vocab_size = ids
-    rows, costs = [], {}
-    ways = {
+    rows: list[list[object]] = []
+    costs: dict[str, dict[str, int]] = {}
+    ways: dict[str, dict[str, Any] | None] = {
         "BPE": None,
         "parity-aware, base": {},
         "hybrid, half of the merges global": {"global_merges": (vocab_size - 256) // 2},

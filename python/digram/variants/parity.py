@@ -16,7 +16,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from digram import _native, _threads
 from digram._following import trained
@@ -134,7 +134,7 @@ def train_parity_aware(
         worth = [
             max(size, 1) / (1 if ratio is None else ratio[name]) for size, name in zip(bytes_of, names, strict=True)
         ]
-    rules = {
+    rules: dict[str, Any] = {
         "max_token_length": max_token_length,
         "whole_characters": whole_characters,
         "split_digits": split_digits,
@@ -148,7 +148,7 @@ def train_parity_aware(
         most = 256 + len(markers) + global_merges
         size = most if vocab_size is None else min(most, vocab_size)
         ordinary = train(together, size, min_count=min_count, ties=ties, threads=threads, progress=progress,
-                         max_token_characters=max_token_characters, **rules)  # type: ignore[arg-type]  # fmt: skip
+                         max_token_characters=max_token_characters, **rules)  # fmt: skip
         begun = ordinary._definition.merges
     documents = sum(one.documents for one in counts)
 
