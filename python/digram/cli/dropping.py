@@ -56,9 +56,11 @@ def encoder(tokenizer: Tokenizer, dropout: float | None, seed: int | None) -> Ca
         raise click.UsageError(f"--dropout-seed {seed} is above 2^64 - 1.")
     drop, place = Dropout(tokenizer, dropout, seed or 0), 0
 
-    def encode_batch(texts: list[Any], *arguments: Any) -> list[list[int]]:
+    def encode_batch(
+        texts: list[Any], allowed: Any, disallowed: Any, template: bool, threads: int | None
+    ) -> list[list[int]]:
         nonlocal place
-        lists = drop.encode_batch(texts, *arguments, first_document=place)
+        lists = drop.encode_batch(texts, allowed, disallowed, template, threads, place)
         place += len(texts)
         return lists
 
