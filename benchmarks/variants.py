@@ -90,9 +90,9 @@ def dropout(folder: Path, size: int, ids: int) -> None:
     shares = segmentations(list(word.encode()), ranks, Fraction(1, 10))
     drawn = Counter(map(tuple, Dropout(tok, 0.1, seed=1).encode_batch([word] * draws)))
     rows = []
-    for ids, share in sorted(shares.items(), key=lambda item: -item[1])[:8]:
-        shown = "`" + "` `".join(tok.token_bytes(id).decode() for id in ids) + "`"
-        rows.append([shown, f"{float(share):.4f}", f"{drawn[ids] / draws:.4f}"])
+    for cut, share in sorted(shares.items(), key=lambda item: -item[1])[:8]:
+        shown = "`" + "` `".join(tok.token_bytes(id).decode() for id in cut) + "`"
+        rows.append([shown, f"{float(share):.4f}", f"{drawn[cut] / draws:.4f}"])
     table([f"`{word}`, p = 0.1", "exact", f"of {draws:,} draws"], rows)
 
 

@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from digram import _native, _threads
 from digram._following import trained
+from digram._numbers import whole_number
+from digram._setting import TIES
 from digram._warn import warn
 from digram.counts import ONE_TEXT, PieceCounts, Progress
 from digram.definition import Definition, special_ids
 from digram.errors import TrainingWarning
 from digram.tokenizer import Tokenizer
-from digram.training import _TIES, Ties, _check_numbers, train
+from digram.training import Ties, train
 
 if TYPE_CHECKING:
     from digram.corpus import Corpus
@@ -97,16 +99,21 @@ def train_parity_aware(
     TrainingWarning: the texts ran out of pairs before `vocab_size`.
     """
     names = _names(groups, dev, ratio)
-    _check_numbers(vocab_size=vocab_size, min_count=min_count, max_token_length=max_token_length,
-                   max_token_characters=max_token_characters, window=window)  # fmt: skip
+    limits = {"min_count": min_count, "max_token_length": max_token_length,
+              "max_token_characters": max_token_characters, "window": window}  # fmt: skip
+    for name, value in limits.items():
+        if value is not None:
+            whole_number(name, value)
+    if vocab_size is not None:
+        whole_number("vocab_size", vocab_size, least=0)
     if vocab_size is None and min_count is None:
         raise ValueError("training needs vocab_size or min_count, or it would not know when to stop")
     if isinstance(global_merges, bool) or not isinstance(global_merges, int) or global_merges < 0:
         raise ValueError(f"global_merges must be an int from 0 on, not {global_merges!r}")
     if not 1 <= alpha < float("inf"):
         raise ValueError(f"alpha must be 1 or more, not {alpha}: below, all languages would have to wait")
-    if ties not in _TIES:
-        raise ValueError(f"ties must be one of {', '.join(map(repr, _TIES))}, not {ties!r}")
+    if ties not in TIES:
+        raise ValueError(f"ties must be one of {', '.join(map(repr, TIES))}, not {ties!r}")
     threads = _threads.checked(threads)
     markers = tuple(special_ids(special_tokens, 0))
 
@@ -164,7 +171,7 @@ def train_parity_aware(
         vocab_size=vocab_size,
         reserved=len(markers),
         min_count=min_count or 1,
-        ties=_TIES[ties],
+        ties=TIES[ties],
         max_characters=max_token_characters,
         merges=begun or None,
         told=told if progress is not None else None,

@@ -86,9 +86,8 @@ pub fn train_parity<C: Deref<Target = PieceCounts>>(
     let mut found = ParityTrained::default();
     for (k, &merge) in begun.iter().enumerate() {
         found.merges.push(merge);
-        let counts = groups.iter().map(|group| group.trainer.ticker.learned.counts[k]);
-        let sum = counts.fold(Some(0_u64), |sum, n| sum?.checked_add(n));
-        found.merge_counts.push(sum.ok_or(Error::CountOverflow)?);
+        let mut counts = groups.iter().map(|group| group.trainer.ticker.learned.counts[k]);
+        found.merge_counts.push(counts.try_fold(0, u64::checked_add).ok_or(Error::CountOverflow)?);
     }
     let mut choices = Choices::new(parity, groups.len());
     while planned.is_none_or(|planned| (found.merges.len() as u64) < planned) {
