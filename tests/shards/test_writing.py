@@ -262,6 +262,35 @@ def test_columns_stay_beside_the_ids_of_their_document(tok, tmp_path, monkeypatc
     assert parquet.read_schema(tmp_path / "alone/shard-00000.parquet").names == ["input_ids"]
 
 
+def test_a_shard_ends_where_the_columns_of_the_corpus_change(tok, tmp_path):
+    one, other = pyarrow.table({"n": [1, 2, 3]}), pyarrow.table({"m": ["x", "y"]})
+    parquet.write_table(one.append_column("text", pyarrow.array(["a", "b", "c"])), tmp_path / "1.parquet")
+    parquet.write_table(other.append_column("text", pyarrow.array(["d", "e"])), tmp_path / "2.parquet")
+    shards.write(tok, digram.Corpus(str(tmp_path / "*.parquet")), tmp_path / "out", format="parquet", eod=False)
+    found = [parquet.read_table(path).to_pylist() for path in sorted((tmp_path / "out").glob("*.parquet"))]
+    assert found == [
+        [{"input_ids": tok.encode(text), "n": n} for text, n in zip("abc", [1, 2, 3], strict=True)],
+        [{"input_ids": tok.encode(text), "m": m} for text, m in zip("de", "xy", strict=True)],
+    ]
+
+
+def test_json_lines_keep_their_fields_and_bad_lines_are_named(tok, tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "BATCH", 200)
+    rows = [{"id": i, "body": {"text": text}, "tags": ["a"] * (i % 2)} for i, text in enumerate(documents(30))]
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    corpus = digram.Corpus(tmp_path / "x.jsonl", field="body.text")
+    shards.write(tok, corpus, tmp_path / "out", format="parquet", shard_size=100)
+    found = [
+        row for path in sorted((tmp_path / "out").glob("*.parquet")) for row in parquet.read_table(path).to_pylist()
+    ]
+    assert [(row["id"], row["tags"]) for row in found] == [(row["id"], row["tags"]) for row in rows]
+    assert as_lists(shards.read(tmp_path / "out")) == [tok.encode(row["body"]["text"]) for row in rows]
+    with open(tmp_path / "x.jsonl", "a") as file:
+        file.write("{\n")
+    with pytest.raises(digram.errors.CorpusError, match=r"x\.jsonl line 31"):
+        shards.write(tok, corpus, tmp_path / "bad", shard_size=100)
+
+
 def test_a_column_of_the_name_of_the_ids_is_refused(tok, tmp_path):
     rows = Rows(["a", "b"], pyarrow.table({"input_ids": [1, 2]}), 2)
     with pytest.raises(ValueError, match="has a column input_ids"):

@@ -68,6 +68,11 @@ class Stream:
             self.number += 1
         self.since = 0
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a shard was begun."""
+        return self._shard is not None
+
     def abandon(self) -> None:
         """Removes what is open."""
         if self._shard is not None:

@@ -16,7 +16,7 @@ from digram import __version__, _optional, _threads
 from digram.errors import DigramError
 from digram.shards import _manifest, _pipeline
 from digram.shards._options import DEFAULT_SHARD_SIZE, MOST_OF_A_DOCUMENT, Format, Options
-from digram.shards._source import BATCH, Position, Source, sizes_of, source_of
+from digram.shards._source import BATCH, Position, Source, for_engine, sizes_of, source_of
 from digram.shards._split import held_out
 from digram.shards._streams import Stream
 from digram.shards._tokens import Array, checksum, with_eod
@@ -185,6 +185,7 @@ class _Run:
         self._start: Position = (0, 0)
         self._skip = 0
         self._totals = Statistics()
+        self._schema: Any = None
         self.complete = False
         manifest = _manifest.begun(folder, self._about, resume)
         if manifest is None:
@@ -241,7 +242,7 @@ class _Run:
         allowed: Any = options.allowed_special
         try:
             ids, ends = self._tokenizer.encode_batch_to_numpy(
-                part.documents, allowed, (), options.add_special_tokens, threads
+                for_engine(part.documents), allowed, (), options.add_special_tokens, threads
             )
         except DigramError as error:
             raise _placed(error, part) from None
@@ -266,6 +267,7 @@ class _Run:
         sides: list[Array | None] = [None] if out is None else [~out, out]
         before = [np.cumsum(lengths if side is None else lengths * side) for side in sides]
         first, number = 0, len(lengths)
+        self._check_columns(encoded)
         while first < number:
             end = min(self._full(stream, ids, first) for stream, ids in zip(self._streams, before, strict=True))
             if end > first:
@@ -275,6 +277,13 @@ class _Run:
             first = end
         read = self._totals.read + int(encoded.sizes.sum()) if encoded.read is None else encoded.read
         self._totals = replace(self._totals, read=read)
+
+    def _check_columns(self, encoded: _Encoded) -> None:
+        """A file of Parquet has one schema: where that of the corpus changes, as between files, new shards begin."""
+        schema = None if encoded.columns is None else encoded.columns.schema
+        if schema != self._schema and any(stream.is_open for stream in self._streams):
+            self._checkpoint(encoded.start, encoded.skip)
+        self._schema = schema
 
     def _full(self, stream: Stream, before: Array, first: int) -> int:
         """The first document, from `first` on, that the open shard of a split has no room for; the number of documents
