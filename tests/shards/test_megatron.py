@@ -19,7 +19,7 @@ def test_megatron_reads_what_was_written(tmp_path, oracle, monkeypatch, marker):
     tok = digram.from_token_list([bytes([byte]) for byte in range(256)] + [b"th", b"the"],
                                  special_tokens={MARKER: marker})  # fmt: skip
     texts = [f"{i} the " * (i % 7) for i in range(100)]
-    shards.write(tok, texts, tmp_path, format="megatron", shard_size=700)
+    shards.write(tok, texts, tmp_path, format="megatron", shard_size=300)
     theirs, found = megatron.indexed_dataset(), []
     prefixes = sorted(str(path.with_suffix("")) for path in tmp_path.glob("*.idx"))
     assert len(prefixes) > 3

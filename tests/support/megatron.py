@@ -10,7 +10,6 @@ import importlib.util
 import sys
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from unittest import mock
 
@@ -35,8 +34,7 @@ def indexed_dataset() -> Any:
     """The module megatron.core.datasets.indexed_dataset."""
     path = _file()
     assert path is not None
-    torch: Any = ModuleType("torch")
-    torch.utils = mock.Mock()
+    torch: Any = mock.MagicMock()
     torch.utils.data.Dataset = object
     storage: Any = mock.MagicMock()
     storage.is_object_storage_path = lambda path: False
