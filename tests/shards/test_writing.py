@@ -311,10 +311,19 @@ def test_ids_of_another_tool_are_read_with_what_they_do_not_say(tok, tmp_path):
     assert as_lists(shards.read(path, dtype="uint16", eod=9)) == [[1, 2], [3], [], [4]]
     with pytest.raises(ShardError, match="no whole number of uint32"):
         list(shards.read(path, dtype="uint32"))
+    np.save(tmp_path / "empty.npy", np.empty((0, 5), np.uint16))
+    assert as_lists(shards.read(tmp_path / "empty.npy")) == [[]]
+    (tmp_path / "short.npy").write_bytes((tmp_path / "empty.npy").read_bytes().replace(b"(0, 5)", b"(9, 5)"))
+    with pytest.raises(ShardError, match="is damaged"):
+        list(shards.read(tmp_path / "short.npy"))
     np.save(tmp_path / "x.npy", np.arange(6).reshape(2, 3))
     assert as_lists(shards.read(tmp_path / "x.npy", eod=2)) == [[0, 1], [3, 4, 5]]
     parquet.write_table(pyarrow.table({"input_ids": [[1, 2], [], [3]]}), tmp_path / "x.parquet")
     assert as_lists(shards.read(tmp_path / "x.parquet")) == [[1, 2], [], [3]]
+
+
+def edit(path, **values):
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
 @pytest.mark.parametrize(
@@ -323,7 +332,13 @@ def test_ids_of_another_tool_are_read_with_what_they_do_not_say(tok, tmp_path):
         (lambda folder: (folder / "shard-00000.bin").write_bytes(b"\1\0"), "it holds 1 ids"),
         (lambda folder: (folder / "shard-00000.ends").write_bytes(b""), "does not hold the ends"),
         (lambda folder: (folder / "shard-00000.ends").write_bytes(b"\xff" * 16), "in no order"),
-        (lambda folder: (folder / "shard-00000.json").write_text('{"between_documents": 1}'), "lack something"),
+        (
+            lambda folder: (folder / "shard-00000.json").write_text('{"between_documents": 1}'),
+            "not what they should be",
+        ),
+        (lambda folder: edit(folder / "shard-00000.json", dtype="object"), "out of its range"),
+        (lambda folder: edit(folder / "shard-00000.json", row_length=0), "out of its range"),
+        (lambda folder: edit(folder / "shard-00000.json", tokens=-1), "out of its range"),
         (lambda folder: (folder / "shard-00000.json").write_text("{"), "no JSON"),
         (lambda folder: (folder / "manifest.json").write_text("{"), "is damaged"),
         (lambda folder: (folder / "manifest.json").write_text("[]"), "no manifest"),

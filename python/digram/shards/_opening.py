@@ -59,8 +59,12 @@ class OpenShard:
                     int(self.facts[name]) for name in ("tokens", "documents", "padding")
                 )
                 self.row = None if self.facts["row_length"] is None else int(self.facts["row_length"])
+                if self.facts["dtype"] not in DTYPES or (self.row or 1) < 1 or min(self.tokens, self.padding) < 0:
+                    raise ValueError("a value out of its range")
             except (KeyError, TypeError, ValueError) as error:
-                raise self.damaged(f"its facts in {path.with_suffix(FACTS).name} lack something ({error})") from None
+                raise self.damaged(
+                    f"its facts in {path.with_suffix(FACTS).name} are not what they should be ({error})"
+                ) from None
 
     def _facts(self) -> dict[str, Any] | None:
         path = self.path.with_suffix(FACTS)
@@ -156,14 +160,22 @@ class _Npy(_Bin):
     def _ids(self) -> Array:
         try:
             ids = np.load(self.path, mmap_mode="r", allow_pickle=False)
-        except ValueError as error:
-            try:
-                ids = np.load(self.path, allow_pickle=False)  # an empty array cannot be mapped
-            except (ValueError, EOFError):
+        except (ValueError, EOFError) as error:
+            if not self._is_empty():  # an empty array cannot be mapped
                 raise self.damaged(str(error)) from None
+            return np.empty(0, self.facts["dtype"] if self.facts is not None else "uint16")
         if not np.issubdtype(ids.dtype, np.integer):
             raise ShardError(f"{self.path} holds {ids.dtype}, and ids are whole numbers: name a file of ids")
         return np.asarray(ids).reshape(-1)
+
+    def _is_empty(self) -> bool:
+        try:
+            with open(self.path, "rb") as file:
+                np.lib.format.read_magic(file)
+                shape, _, _ = np.lib.format.read_array_header_1_0(file)
+                return 0 in shape
+        except ValueError:
+            return False
 
 
 class _Megatron(OpenShard):
