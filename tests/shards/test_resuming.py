@@ -37,7 +37,7 @@ def child(*arguments, **more):
     path = os.pathsep.join(filter(None, (str(SCRIPT.parents[1]), os.environ.get("PYTHONPATH"))))
     return subprocess.run(
         [sys.executable, *map(str, arguments)], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True,
-        check=False, timeout=110, **more,
+        check=False, timeout=600, **more,
     )  # fmt: skip
 
 

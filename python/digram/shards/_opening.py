@@ -59,7 +59,8 @@ class OpenShard:
                     int(self.facts[name]) for name in ("tokens", "documents", "padding")
                 )
                 self.row = None if self.facts["row_length"] is None else int(self.facts["row_length"])
-                if self.facts["dtype"] not in DTYPES or (self.row or 1) < 1 or min(self.tokens, self.padding) < 0:
+                row = 1 if self.row is None else self.row
+                if self.facts["dtype"] not in DTYPES or row < 1 or min(self.tokens, self.padding) < 0:
                     raise ValueError("a value out of its range")
             except (KeyError, TypeError, ValueError) as error:
                 raise self.damaged(
