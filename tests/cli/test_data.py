@@ -122,7 +122,7 @@ def test_json_is_one_object(tmp_path):
     }
     assert object_of("decode", "-t", "vector", stdin=b"258\n\n255") == {"texts": ["aaab", "", "\ufffd"]}
     assert object_of("count", "-t", "vector", "vector.txt") == {
-        "files": [{"file": "vector.txt", "tokens": 5, "bytes": 11}],
+        "files": [{"file": "vector.txt", "tokens": 5, "bytes": 11, "documents": 1}],
         "tokens": 5,
         "bytes": 11,
     }

@@ -69,7 +69,7 @@ def test_pieces_that_are_hard_to_hold(tmp_path):
         loaded = digram.PieceCounts.load(tmp_path / name)
         assert dict(loaded.items()) == dict(digram.PieceCounts.from_mapping(pieces, split=None).items())
         assert loaded.split is None
-    with pytest.raises(OverflowError, match=r"2\^63 - 1, which no Parquet file of counts holds"):
+    with pytest.raises(OverflowError, match=r"2\^63 - 1 times, which no Parquet file of counts holds"):
         digram.PieceCounts.from_mapping({b"a": 2**63}).save(tmp_path / "y.parquet")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.counts", "x.parquet"], "nothing half-written"
     digram.PieceCounts().save(tmp_path / "none.parquet")

@@ -101,19 +101,14 @@ def test_what_is_drawn_is_the_same_for_every_stretch():
         return int.from_bytes(block[at : at + 8], "little") < 2**64 // 10
 
     selection = Selection(sample=0.1, seed=5)
-    expected = [record for record in range(10_000) if drawn(3, record)]
-    for step in (1, 997, 4096, 10_000):
+    expected = [record for record in range(4000, 4200) if drawn(3, record)]
+    assert 5 < len(expected) < 50
+    for step in (1, 97, 200):
         found = []
-        for first in range(0, 10_000, step):
-            count = min(step, 10_000 - first)
+        for first in range(4000, 4200, step):
+            count = min(step, 4200 - first)
             found += [first + k for k in selection.among(3, 9, first, count)]
-        # Drawing one by one costs a block each: a few are enough.
         assert found == expected
-        if step == 1:
-            break
-    for first, count in ((4000, 200), (8191, 2), (0, 10_000)):
-        found = [first + k for k in selection.among(3, 9, first, count)]
-        assert found == [record for record in expected if first <= record < first + count]
 
 
 def test_limits_count_characters_and_never_cut_a_document():

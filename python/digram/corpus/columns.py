@@ -70,10 +70,10 @@ Found = Iterator[tuple[int, Any, list[str], float]]
 
 
 def _parquet(pyarrow: Any, source: Any, name: str, start: int, reading: Reading) -> Found:
-    import pyarrow.parquet
+    from pyarrow import parquet
 
     # Without a buffer it would read all of a column of a row group at once.
-    file = pyarrow.parquet.ParquetFile(source, buffer_size=1 << 20, pre_buffer=False)
+    file = parquet.ParquetFile(source, buffer_size=1 << 20, pre_buffer=False)
     path = path_of(name, file.schema_arrow, reading.field)
     rows = max(file.metadata.num_rows, 1)
     wanted = None if reading.columns else [".".join(path)]

@@ -310,10 +310,12 @@ class Corpus:
             return None
         if self.skip_bad or self._selection.limited or paths.is_address(file.name):
             return None
+        if self._selection.among(number, len(self._files), 0, 1) == []:
+            return None
         if file.name == "-":
             return LargeFile("-", 0)
         size = text.regular_size(file.name)
-        if size < least or self._selection.among(number, len(self._files), 0, 1) == []:
+        if size < least:
             return None
         if file.swept and text.has_nul(file.name):
             tally.left_out.append(file.name)

@@ -139,6 +139,7 @@ def _records(records: Iterator[Any], first: int, start: int, reading: Reading) -
             if number < start:
                 continue
             item, where = some[k], place(NAME, "record", number + 1)
+            value: str | bytes | None
             try:
                 if isinstance(item, str) or item is None:
                     value = item
