@@ -69,7 +69,7 @@ def test_tokens_stand_above_their_ids():
         ["6 tokens, 10 bytes, 1.67 bytes per token"],
     )
     _, stdout, _ = run("show", "-t", "vector", stdin="b\nd中\\n".encode())
-    assert stdout == "b  ⏎\n98 10\nd   \\xe4 \\xb8 \\xad \\\\ n\n100 228  184  173  92 110\n"
+    assert stdout == "b  ⏎\n98 10\nd   中‹\\xe4 \\xb8 \\xad› \\\\ n\n100    228  184  173   92 110\n"
 
 
 def test_rows_fit_the_terminal(monkeypatch):
@@ -150,7 +150,7 @@ def test_decoded_text_steers_no_terminal_and_is_as_it_is_in_a_pipe(text, tmp_pat
     ids, data = tmp_path / "ids.txt", f"a\t{text}\n中\u200d\u00a0".encode()
     ids.write_text(" ".join(map(str, data)))
     tok = tmp_path / "bytes.digram.json"
-    digram.train("", 256).save(tok)
+    digram.train("ab", 256).save(tok)
     _, screen = on_terminal("decode", "-t", tok, ids)
     assert all(c.isprintable() or c in "\t\n\u200d\u00a0" for c in screen)
     assert "中\u200d\u00a0" in screen
