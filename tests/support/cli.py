@@ -24,6 +24,7 @@ SUBCOMMANDS = [
     "count",
     "truncate",
     "show",
+    "serve",
     "inspect",
     "report",
     "compare",

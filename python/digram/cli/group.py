@@ -22,6 +22,7 @@ from digram.cli.messages import explain
 from digram.cli.messages import report as say
 from digram.cli.pieces import count_pieces, merge_counts
 from digram.cli.report import report
+from digram.cli.serve import serve
 from digram.cli.show import show
 from digram.cli.train import train
 from digram.cli.truncate import truncate
@@ -154,6 +155,7 @@ for _command in (
     count,
     truncate,
     show,
+    serve,
     inspect,
     report,
     compare,
