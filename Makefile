@@ -55,6 +55,11 @@ $(VENV)/.tools: $(VENV)/.maturin pyproject.toml
 	$(PIP) --no-deps $(call requirements,test-megatron) || echo "note: megatron-core does not install here, and is left out" >&2
 	@touch $@
 
+# The browser tests drive Chromium; the file holds its path.
+$(VENV)/.chromium: $(VENV)/.maturin .ci/chromium
+	.ci/chromium > $@.part
+	@mv $@.part $@
+
 # The engine lands beside the Python sources (python/digram/_native.*.so, one for each Python version, ignored by git), the package is installed
 # editable: Python files need no rebuild.
 build: $(VENV)/.built ## build the engine into .venv
@@ -85,7 +90,7 @@ rust: $(VENV)/.maturin ## the engine's own tests
 	else set -x; cargo test --workspace $(CARGO_FLAGS) --no-fail-fast; fi
 
 # All of them run in WORKERS processes, a file of tests in one of them; some of them, by ARGS, in this one.
-python: $(VENV)/.tools build ## the tests of the package and of the reference
+python: $(VENV)/.tools $(VENV)/.chromium build ## the tests of the package and of the reference
 	$(PY) -m pytest $(if $(strip $(ARGS)),$(ARGS),-n $(WORKERS) --dist loadfile)
 
 # Exit code 5 of pytest means that it found no test; in the default suite that is a failure, here it may be so.

@@ -112,6 +112,7 @@ class Pane {
     let n = 0;
     if (differs) for (const one of differs) n += one;
     this.values.differs.textContent = differs === null ? '' : n === 0 ? 'Cut alike by all.' : `${group(n)} cut otherwise by another tokenizer`;
+    this.values.differs.classList.toggle('alike', n === 0);
     this.next.hidden = !state.marks || n === 0;
   }
 

@@ -38,12 +38,13 @@ async function loadPieces() {
     }
   }
   if (asked !== merges.asked) return;
-  const shown = pieces.filter((piece) => piece.trim() !== '').slice(0, 60);
+  const words = pieces.filter((piece) => piece.trim() !== '');
+  const shown = words.slice(0, 60);
   list.replaceChildren(...shown.map((piece) => make('button', {
     type: 'button', class: 'piece', dir: 'auto', 'aria-pressed': String(piece === state.word), click: () => change({ word: piece }),
   }, ...glyphs(piece))));
   byId('pieces-row').hidden = shown.length === 0;
-  byId('pieces-more').hidden = pieces.length <= shown.length && state.text.length <= 20000;
+  byId('pieces-more').hidden = words.length <= shown.length && state.text.length <= 20000;
   const longest = shown.slice(0, 20).reduce((best, piece) => (piece.length > best.length && piece.length <= 24 ? piece : best), '');
   await loadSteps(state.word || longest || EXAMPLE_WORD);
 }

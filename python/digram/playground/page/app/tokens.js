@@ -138,7 +138,7 @@ class TokenView {
     const { data, starts, ends } = this.shown;
     const whole = toText.decode(data.subarray(starts[first], ends[end - 1])).trim();
     const group = make('span', { class: 'shared', title: 'One character, in several tokens' });
-    group.append(make('b', { 'aria-hidden': 'true' }, whole));
+    group.append(make('b', { 'aria-hidden': 'true' }, ...glyphs(whole)));
     for (let i = first; i < end; i++) group.append(this.token(i));
     return group;
   }
