@@ -17,7 +17,7 @@ from support.data import CHECKOUT, Data
 from support.texts import stdlib_text
 
 # The machine may be busy with other tests.
-PATIENCE = 60_000
+PATIENCE = 180_000
 
 
 def chromium() -> str:

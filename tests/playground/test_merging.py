@@ -1,5 +1,7 @@
 """The merges of a vocabulary one by one, against the engine and the reference."""
 
+import itertools
+
 import pytest
 
 import digram
@@ -43,7 +45,7 @@ def test_candidates_are_those_of_the_reference(english):
         assert steps.symbols == list(piece.encode())
         ids = list(steps.symbols)
         for candidates in steps.candidates:
-            pairs = list(zip(ids, ids[1:], strict=False))
+            pairs = list(itertools.pairwise(ids))
             assert candidates == [(i, *ranks[pair]) for i, pair in enumerate(pairs) if pair in ranks]
             i, _, id = min(candidates, key=lambda one: (one[1], one[0]))
             ids[i : i + 2] = [id]

@@ -1,5 +1,6 @@
 """The served page in a real browser, as a person uses it."""
 
+import itertools
 import json
 import re
 
@@ -76,7 +77,7 @@ def test_a_click_unrolls_the_tree_down_to_bytes(page, gpt2):
     dialog = page.locator("dialog")
     expect(dialog).to_be_visible()
     expect(dialog.locator(".leaf")).to_have_count(6)
-    assert [text.strip() for text in dialog.locator(".leaf code").all_text_contents()] == "20 6C 6F 77 65 72".split()
+    assert " ".join(dialog.locator(".leaf code").all_text_contents()) == "20 6C 6F 77 65 72"
     inner = dialog.locator("button.node")
     expect(inner).to_have_count(5)  # a tree of six leaves has five merges
     inner.nth(1).click()
@@ -165,7 +166,7 @@ def test_the_merges_of_a_word_step_by_step(page, gpt2):
     ranks = {pair: rank for rank, pair in enumerate(gpt2.merges)}
     ids = [gpt2.token_id(bytes([byte])) for byte in b"lowering"]
     while True:
-        present = [(ranks[pair], i) for i, pair in enumerate(zip(ids, ids[1:], strict=False)) if pair in ranks]
+        present = [(ranks[pair], i) for i, pair in enumerate(itertools.pairwise(ids)) if pair in ranks]
         shown = [text.replace(",", "") for text in page.locator("#stage .symbol small").all_text_contents()]
         assert shown == list(map(str, ids))
         known = page.locator("#stage .bond.known")
@@ -233,8 +234,10 @@ def test_the_patterns_of_the_page_are_those_of_digram(page):
 
 def test_a_megabyte_stays_fluid(page, gpt2):
     text = stdlib_text(1_000_000)
-    page.evaluate("window.longest = 0; new PerformanceObserver(list => { for (const one of list.getEntries()) "
-                  "window.longest = Math.max(window.longest, one.duration); }).observe({type: 'longtask'})")
+    page.evaluate(
+        "window.longest = 0; new PerformanceObserver(list => { for (const one of list.getEntries()) "
+        "window.longest = Math.max(window.longest, one.duration); }).observe({type: 'longtask'})"
+    )
     page.evaluate(
         "text => { const area = document.querySelector('textarea'); area.focus();"
         "area.value = text; area.dispatchEvent(new InputEvent('input', { bubbles: true })); }",
@@ -267,7 +270,9 @@ def test_by_keyboard_alone(page, gpt2):
     expect(card).to_contain_text(f"id {gpt2.encode('low')[0]}")
     page.keyboard.press("ArrowRight")
     expect(card).to_contain_text(f"id {gpt2.encode(' lower')[0]}")
-    active = page.evaluate("byId(document.activeElement.getAttribute('aria-activedescendant')).getAttribute('aria-label')")
+    active = page.evaluate(
+        "byId(document.activeElement.getAttribute('aria-activedescendant')).getAttribute('aria-label')"
+    )
     assert active.startswith("blank, lower, id ")
     page.keyboard.press("Enter")
     expect(page.locator("dialog")).to_be_visible()
@@ -323,6 +328,7 @@ def test_a_phone_needs_no_sideways_scrolling(page):
 def test_a_dropped_file_is_read(page, gpt2):
     page.evaluate(
         "() => { const data = new DataTransfer(); data.items.add(new File(['low lower'], 'a.txt'));"
-        "document.querySelector('textarea').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true })); }"
+        "const drop = new DragEvent('drop', { dataTransfer: data, bubbles: true });"
+        "document.querySelector('textarea').dispatchEvent(drop); }"
     )
     expect(counts(page).nth(1)).to_have_text("2 tokens", use_inner_text=True)

@@ -42,7 +42,12 @@ TEXTS = sound([*all_samples(), *runs(3000).values(), *hostile_strings(600), stdl
 def test_every_named_split_gives_the_ids_of_the_engine(opened, tmp_path):
     for splits in (["gpt2", "cl100k", "cl100k-classic"], ["o200k", None]):
         toks = [
-            digram.train(stdlib_text(60_000) + "".join(all_samples()), vocab_size=900, split=split, special_tokens=["<|end|>", "<|endless|>"])
+            digram.train(
+                stdlib_text(60_000) + "".join(all_samples()),
+                vocab_size=900,
+                split=split,
+                special_tokens=["<|end|>", "<|endless|>"],
+            )
             for split in splits
         ]
         page = opened(saved(tmp_path, toks))
@@ -53,8 +58,11 @@ def test_every_named_split_gives_the_ids_of_the_engine(opened, tmp_path):
             assert encoded(page, i, marked) == tok.encode_batch(marked)
 
 
-@pytest.mark.parametrize("names", [["cl100k_base-tokenizer.json", "gpt2-vocab.bpe"], ["llama3_1-tokenizer.json", "qwen3-tokenizer.json"]])
+@pytest.mark.parametrize(
+    "names", [["cl100k_base-tokenizer.json", "gpt2-encoder.json"], ["llama3_1-tokenizer.json", "qwen3-tokenizer.json"]]
+)
 def test_published_vocabularies(opened, tmp_path, data, names):
+    data.vocabulary("gpt2-vocab.bpe")  # which is looked for beside the other
     toks = [digram.load(data.vocabulary(name)) for name in names]
     page = opened(saved(tmp_path, toks))
     for i, tok in enumerate(toks):

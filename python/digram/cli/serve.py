@@ -21,7 +21,9 @@ __all__ = ["serve"]
 
 @click.command(short_help="A local page that shows tokens, merges and training.")
 @click.argument("toks", metavar="TOK...", nargs=-1, required=True)
-@click.option("--port", type=options.AtLeast(0), metavar="N", help="Listen on this port; 0: any free one.  [default: 8000]")
+@click.option(
+    "--port", type=options.AtLeast(0), metavar="N", help="Listen on this port; 0: any free one.  [default: 8000]"
+)
 @click.option("--out", metavar="FILE", help="Write the page into one HTML file that needs no server, and end.")
 @options.vocabulary
 @options.quiet
@@ -50,7 +52,9 @@ def serve(
     from digram.playground import MOST_TOKENIZERS
 
     if len(toks) > MOST_TOKENIZERS:
-        raise click.BadParameter(f"{len(toks)} were given, and the page shows at most {MOST_TOKENIZERS}.", param_hint="TOK")
+        raise click.BadParameter(
+            f"{len(toks)} were given, and the page shows at most {MOST_TOKENIZERS}.", param_hint="TOK"
+        )
     if out is not None:
         if port is not None:
             raise click.UsageError("--out writes a page that needs no server, so it goes without --port.")

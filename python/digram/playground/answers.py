@@ -46,8 +46,8 @@ class Answers:
         }
 
     def encoded(self, data: bytes, trusted: bool) -> bytes:
-        """The tokens of a text, little-endian: u32 the length of what follows, JSON padded by blanks to four bytes, then
-        ids, starts and ends, each a u32 a token; starts and ends are places in `data`.
+        """The tokens of a text: the length of what follows as a u32, JSON padded by blanks to four bytes, then ids,
+        starts and ends, of each a u32 a token; starts and ends are places in `data`. Numbers are little-endian.
 
         The JSON is {"count", "markers": special tokens that the text holds}, or {"error": a sentence} alone.
         """
@@ -64,8 +64,8 @@ class Answers:
     def tree(self, id: int) -> dict[str, Any]:
         """A token and all that it is made of: {"nodes": {id: [hex, bytes, rank, left, right, special]}}.
 
-        UnknownTokenError for an id without a token. `hex` is cut above 512 bytes; with more than 4,096 nodes the deepest
-        are missing.
+        UnknownTokenError for an id without a token. `hex` is cut above 512 bytes; with more than 4,096 nodes the
+        deepest are missing.
         """
         nodes: dict[int, list[Any]] = {}
         waiting = [id]

@@ -64,7 +64,8 @@ def embedded(tok: Tokenizer) -> bytes:
         raise NotExactError("its token list repeats an entry")
 
     made = set(merges.values())
-    base, rest = [], []
+    base: list[list[Any]] = []
+    rest: list[list[Any]] = []
     for id, token in tok.vocab.items():
         if id in made or tok.is_special(id):
             continue

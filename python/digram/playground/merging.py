@@ -58,7 +58,7 @@ class Merging:
     @cached_property
     def _made_by(self) -> dict[int, tuple[int, int]]:
         """new id -> the pair of lowest rank that makes it."""
-        made = {}
+        made: dict[int, tuple[int, int]] = {}
         for pair, id in self.tok.merges.items():
             made.setdefault(id, pair)
         return made

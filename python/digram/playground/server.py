@@ -211,7 +211,9 @@ class _Handler(BaseHTTPRequestHandler):
             route = routes.get(url.path)
             if route is None:
                 if url.path in self.routes_allow:
-                    raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, f"{url.path} takes {self.routes_allow[url.path]}")
+                    raise _RefusedError(
+                        HTTPStatus.METHOD_NOT_ALLOWED, f"{url.path} takes {self.routes_allow[url.path]}"
+                    )
                 raise _RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here: the page is at /")
             kind, body = route(self, dict(parse_qsl(url.query)))
             self._send(HTTPStatus.OK, kind, body)

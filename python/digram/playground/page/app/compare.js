@@ -55,7 +55,7 @@ class Pane {
   }
 
   setCount(count) {
-    const unit = make('span', { class: 'unit' }, ' token', make('span', { class: count === 1 ? 'unseen' : null }, 's'));
+    const unit = make('span', { class: 'unit' }, ' token', make('span', { class: count === 1 ? 'mute' : null }, 's'));
     this.count.replaceChildren(make('b', {}, ...digits(count)), unit);
   }
 

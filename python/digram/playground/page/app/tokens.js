@@ -4,6 +4,7 @@
 const CHUNK_TOKENS = 250;
 const LINE_TOKENS = 400; // a longer line is broken, so that no chunk is without bounds
 const LINE_HEIGHT = 34;
+const LONGEST_SHOWN = 1000; // bytes of a token
 
 class TokenView {
   // `told(token number, element, how)` is called where one is pointed at ('point'), opened ('open'), or left (null).
@@ -146,7 +147,12 @@ class TokenView {
   token(i) {
     const { data, ids, starts, ends, special, differs } = this.shown;
     const id = ids[i];
-    const parts = starts[i] < ends[i] ? glyphsOfBytes(data.subarray(starts[i], ends[i])) : [make('i', { class: 'label', 'data-mark': '∅' })];
+    const length = ends[i] - starts[i];
+    let shownEnd = ends[i];
+    if (length > LONGEST_SHOWN) for (shownEnd = starts[i] + LONGEST_SHOWN; (data[shownEnd] & 0xc0) === 0x80;) shownEnd--;
+    const parts = glyphsOfBytes(data.subarray(starts[i], shownEnd));
+    if (shownEnd < ends[i]) parts.push(make('i', { class: 'label', 'data-mark': `… ${group(length)} bytes` }));
+    else if (length === 0) parts.push(make('i', { class: 'label', 'data-mark': '∅' }));
     const names = `t ${special.has(id) ? 'special' : colourOf(id)}${differs?.[i] ? ' differs' : ''}${i === this.active ? ' active' : ''}`;
     return make('span', { class: names, role: 'option', tabindex: '-1', id: `${this.name}-${i}`, 'data-i': i, 'data-id': id }, ...parts);
   }
