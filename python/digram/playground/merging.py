@@ -103,11 +103,12 @@ class Merging:
         """How a piece is merged; None where the vocabulary's file does more to it than merging."""
         text = self._changed(piece)
         symbols = self._symbols(text.encode())
-        try:
-            ids = self.tok.encode(piece)
-        except DigramError:
-            return None
         if symbols is None:
+            return None
+        try:
+            # By itself a piece might be cut: blanks that stand before a word are, at the end of a text, another piece.
+            ids = self.tok.encode(piece) if self.tok.pattern is None else self._encoder.encode_piece(text.encode())
+        except DigramError:
             return None
         steps, now = [], list(symbols)
         while found := self._candidates(now):

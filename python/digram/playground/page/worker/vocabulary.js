@@ -169,10 +169,12 @@ class Vocabulary {
   }
 
   pieces(text) {
+    const beginning = text.slice(0, PIECES_FROM);
     const found = new Set();
-    splitInto(this.pattern, text.slice(0, PIECES_FROM).toWellFormed(), 0, Math.min(text.length, PIECES_FROM),
-      (start, end) => found.size < MOST_PIECES && found.add(text.slice(start, end)));
-    return { pieces: this.pattern === null ? [...new Set(text.slice(0, PIECES_FROM).split(/\s+/).filter(Boolean))].slice(0, MOST_PIECES) : [...found] };
+    if (this.pattern === null) for (const word of beginning.split(/\s+/)) found.add(word);
+    else splitInto(this.pattern, beginning, 0, beginning.length, (start, end) => found.add(beginning.slice(start, end)));
+    found.delete('');
+    return { pieces: [...found].slice(0, MOST_PIECES) };
   }
 
   steps(piece) {
@@ -196,12 +198,11 @@ class Vocabulary {
       steps.push(found);
       now.splice(best[0], 2, best[2]);
     }
-    const ids = this.encode(piece, false).ids;
+    const ids = this.encodePiece(bytes);
     const whole = !(ids.length === now.length && now.every((id, i) => id === ids[i]));
-    if (whole && ids.length !== 1) return { error: 'This text is more than one piece, and no merge goes from one piece into the next.' };
     const tokens = {};
     for (const id of [...symbols, ...ids, ...steps.flat().map((candidate) => candidate[2])]) tokens[id] = hexOf(this.bytes(id));
-    return { symbols, steps, ids: Array.from(ids), whole, tokens };
+    return { symbols, steps, ids, whole, tokens };
   }
 }
 
