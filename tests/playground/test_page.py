@@ -229,7 +229,7 @@ def test_training_shows_ties_and_plays(page):
 
 
 def test_the_patterns_of_the_page_are_those_of_digram(page):
-    assert json.loads(page.locator("#config").text_content())["patterns"] == NAMED
+    assert json.loads(page.locator("#config").text_content())["patterns"].items() <= NAMED.items()
 
 
 def test_a_megabyte_stays_fluid(page, gpt2):

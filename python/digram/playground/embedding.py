@@ -8,7 +8,7 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 from digram.errors import DigramError, VocabularyError
-from digram.patterns import NAMED
+from digram.playground.page import PATTERNS
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
@@ -21,7 +21,7 @@ _QWEN2 = (
     r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
 )
 # The patterns that page/worker/split.js reads as the engine does: the tests compare them.
-EXACT = frozenset({*NAMED.values(), _QWEN2})
+EXACT = frozenset({*PATTERNS.values(), _QWEN2})
 
 # Ids are kept in 21 bits of a table, and the bytes of all tokens are put together at once.
 _MOST_IDS = 1 << 21

@@ -17,7 +17,10 @@ from typing import Any
 
 from digram.patterns import NAMED
 
-__all__ = ["policy", "server_page", "static_page"]
+__all__ = ["PATTERNS", "policy", "server_page", "static_page"]
+
+PATTERNS = {name: NAMED[name] for name in ("cl100k", "cl100k-classic", "gpt2", "o200k")}
+"""The named splits that page/worker/split.js reads as the engine does."""
 
 # In the order in which they stand in the page.
 _WORKER = ("classes.js", "split.js", "pairs.js", "vocabulary.js", "training.js", "worker.js")
@@ -37,12 +40,12 @@ _APP = (
 
 def server_page(names: Sequence[str]) -> bytes:
     """The page that asks the server for tokenizers of these names."""
-    return _page({"server": True, "names": list(names), "patterns": NAMED}, [], "connect-src 'self'")
+    return _page({"server": True, "names": list(names), "patterns": PATTERNS}, [], "connect-src 'self'")
 
 
 def static_page(facts: Sequence[dict[str, Any]], vocabularies: Sequence[bytes]) -> bytes:
     """The page that needs no server: `vocabularies` are those of `embedding.embedded`, packed by gzip."""
-    config = {"server": False, "names": [fact["name"] for fact in facts], "patterns": NAMED, "facts": list(facts)}
+    config = {"server": False, "names": [fact["name"] for fact in facts], "patterns": PATTERNS, "facts": list(facts)}
     return _page(config, vocabularies, None)
 
 
