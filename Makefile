@@ -50,7 +50,7 @@ $(VENV)/.maturin: pyproject.toml
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.maturin pyproject.toml
-	$(PIP) $(call requirements,test lint)
+	$(PIP) $(call requirements,test lint spark)
 # An oracle that is one file of a package, which would bring torch with it; its tests are skipped where it is missing.
 	$(PIP) --no-deps $(call requirements,test-megatron) || echo "note: megatron-core does not install here, and is left out" >&2
 	@touch $@

@@ -9,6 +9,7 @@ from typing_extensions import Buffer
 __all__ = [
     "Allowed",
     "Encoder",
+    "FlatTexts",
     "Markers",
     "PieceCounts",
     "PieceReader",
@@ -40,6 +41,13 @@ class Markers:
     """Strings that a call refuses."""
 
     def __new__(cls, markers: Sequence[str]) -> Markers: ...
+
+@final
+class FlatTexts:
+    """Texts in flat buffers."""
+
+    def __new__(cls, parts: Sequence[tuple[Buffer, Buffer, bool, int, int]], utf8: bool) -> FlatTexts: ...
+    def __len__(self) -> int: ...
 
 @final
 class Encoder:
@@ -90,7 +98,7 @@ class Encoder:
     ) -> int: ...
     def encode_batch(
         self,
-        texts: list[_Item],
+        texts: list[_Item] | FlatTexts,
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         threads: int | None = None,
@@ -98,7 +106,7 @@ class Encoder:
     ) -> list[list[int]]: ...
     def encode_batch_flat(
         self,
-        texts: list[_Item],
+        texts: list[_Item] | FlatTexts,
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         threads: int | None = None,
@@ -106,7 +114,7 @@ class Encoder:
     ) -> tuple[Buffer, bytearray]: ...
     def count_batch(
         self,
-        texts: list[_Item],
+        texts: list[_Item] | FlatTexts,
         allowed: Allowed | None = None,
         disallowed: Markers | None = None,
         threads: int | None = None,
@@ -164,7 +172,7 @@ class PieceCounts:
         limit: tuple[int, str | PathLike[str]] | None = None,
         part: int | None = None,
     ) -> PieceCounts: ...
-    def add(self, texts: list[_Item], first: int = 0, threads: int | None = None) -> None: ...
+    def add(self, texts: list[_Item] | FlatTexts, first: int = 0, threads: int | None = None) -> None: ...
     def add_file(
         self, path: str | PathLike[str], threads: int | None = None, progress: Callable[[int], Any] | None = None
     ) -> tuple[int, int] | None: ...

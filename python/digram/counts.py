@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from mmap import mmap
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from digram import _native, _threads
+from digram import _arrow, _native, _threads
 from digram._numbers import whole_number
 from digram._sizes import number_of_bytes
 from digram._text import whole_characters
@@ -20,6 +20,8 @@ from digram.definition import special_ids
 from digram.patterns import checked, pattern
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from digram.corpus import Corpus
 
 __all__ = ["PieceCounts", "Progress"]
@@ -129,13 +131,16 @@ class PieceCounts:
 
     def add(
         self,
-        texts: Text | bytearray | memoryview | mmap | Iterable[Text] | Corpus,
+        texts: Text | bytearray | memoryview | mmap | Iterable[Text] | Corpus | pyarrow.Array | pyarrow.ChunkedArray,
         *,
         threads: int | None = None,
         progress: Callable[[Progress], object] | None = None,
     ) -> None:
         """Counts the pieces of a text or of many. An item that is neither str nor bytes raises TypeError with its
         index, which counts on from the documents that were added before.
+
+        The memory of an Arrow array or column of strings or of binary (see `Tokenizer.encode_batch`) is read where it
+        is; a null raises TypeError, and a string that is not UTF-8 TextError.
 
         Large files of a Corpus are read and counted in parts, where the split allows it, so that a file of any size
         takes little memory. Errors are those of the Corpus, and OSError where a temporary file cannot be written.
@@ -150,7 +155,12 @@ class PieceCounts:
             if progress is not None:
                 progress(Progress("counting", self.documents, characters + more, read=read + more))
 
-        for batch, size, passed in _batches([texts] if isinstance(texts, ONE_TEXT) else texts):  # type: ignore[list-item]
+        batches: Iterable[tuple[list[Text] | str | _native.FlatTexts, int, int]]
+        if not isinstance(texts, (list, *ONE_TEXT)) and _arrow.is_arrow(texts):
+            batches = _arrow_batches(texts, self.documents)
+        else:
+            batches = _batches([texts] if isinstance(texts, ONE_TEXT) else texts)  # type: ignore[list-item]
+        for batch, size, passed in batches:
             if batch == "-":
                 from digram.corpus.paths import standard_input
 
@@ -317,11 +327,18 @@ def _piece_counts(
     return new
 
 
-def _batches(texts: Iterable[Text] | Corpus) -> Iterator[tuple[list[Text] | str, int, int]]:
+def _arrow_batches(texts: Any, first: int) -> Iterator[tuple[_native.FlatTexts, int, int]]:
+    """As `_batches`, of an Arrow array or column."""
+    read = 0
+    for batch, size in _arrow.batches(texts, first, _BATCH, _PIECES):
+        read += size
+        yield batch, size, read
+
+
+def _batches(texts: Iterable[Text] | Corpus) -> Iterator[tuple[list[Text] | str | _native.FlatTexts, int, int]]:
     """Texts in lists of about `_BATCH` characters, with the number of characters, and how much has been read so far; of
     a Corpus, the name of a large file instead, with its size."""
     from digram.corpus import Corpus, LargeFile
-    from digram.corpus.batch import as_bytes
 
     read = 0
     if isinstance(texts, Corpus):
@@ -329,7 +346,7 @@ def _batches(texts: Iterable[Text] | Corpus) -> Iterator[tuple[list[Text] | str,
             if isinstance(part, LargeFile):
                 yield part.path, part.size, part.read
             else:
-                documents = part.documents if isinstance(part.documents, list) else as_bytes(part.documents)
+                documents = part.documents if isinstance(part.documents, list) else _arrow.flat(part.documents)
                 yield documents, part.size, part.read
         return
     batch: list[Text] = []

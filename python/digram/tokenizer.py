@@ -11,7 +11,7 @@ from operator import index
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from digram import _decoding, _native, _optional, _threads
+from digram import _arrow, _decoding, _native, _optional, _threads
 from digram._text import character_places, whole_characters
 from digram.cutting import Cutting, Specials
 from digram.definition import AddedToken, Alphabet, Definition, Found, special_ids
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mmap import mmap
 
     import numpy
+    import pyarrow
 
     from digram.explain import Explanation
     from digram.showing import Shown
@@ -92,15 +93,37 @@ class Tokenizer(Cutting):
 
     def encode_batch(
         self,
-        texts: Iterable[Text],
+        texts: Iterable[Text] | pyarrow.Array | pyarrow.ChunkedArray,
         allowed_special: Specials = (),
         disallowed_special: Specials = (),
         add_special_tokens: bool = False,
         threads: int | None = None,
     ) -> list[list[int]]:
-        """The ids of each text, as `encode` gives them, on `threads` threads (default: one a core)."""
+        """The ids of each text, as `encode` gives them, on `threads` threads (default: one a core).
+
+        `texts` is an iterable of texts, or an Arrow array or column of strings or of binary (pyarrow's, or what has
+        `__arrow_c_array__` or `__arrow_c_stream__`), whose memory is read where it is: no Python object is made of a
+        text. Messages call a text by its index: TypeError for what is none, null too, TextError for an Arrow string
+        that is not UTF-8, and those of `encode`.
+        """
         specials = self._specials(allowed_special, disallowed_special)
         return self._encoder.encode_batch(_texts(texts), *specials, _threads.checked(threads), add_special_tokens)
+
+    def encode_batch_to_arrow(
+        self,
+        texts: Iterable[Text] | pyarrow.Array | pyarrow.ChunkedArray,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = (),
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+    ) -> pyarrow.Array:
+        """The ids of each text as a `pyarrow.ListArray` of uint32: `encode_batch` without a Python int for each id.
+
+        The memory of the ids is where they were written. Above 2^31 - 1 ids it is a `LargeListArray`.
+        """
+        specials = self._specials(allowed_special, disallowed_special)
+        threads = _threads.checked(threads)
+        return _arrow.lists(*self._encoder.encode_batch_flat(_texts(texts), *specials, threads, add_special_tokens))
 
     def encode_to_numpy(
         self,
@@ -150,13 +173,13 @@ class Tokenizer(Cutting):
 
     def count_batch(
         self,
-        texts: Iterable[Text],
+        texts: Iterable[Text] | pyarrow.Array | pyarrow.ChunkedArray,
         allowed_special: Specials = (),
         disallowed_special: Specials = (),
         add_special_tokens: bool = False,
         threads: int | None = None,
     ) -> list[int]:
-        """The number of ids of each text."""
+        """The number of ids of each text; `texts` is as for `encode_batch`."""
         specials = self._specials(allowed_special, disallowed_special)
         counts = self._encoder.count_batch(_texts(texts), *specials, _threads.checked(threads), add_special_tokens)
         return array("Q", counts).tolist()
@@ -566,7 +589,9 @@ def _markers(name: str, given: Specials) -> frozenset[str] | None:
     return frozenset(markers)
 
 
-def _texts(texts: Iterable[Text]) -> list[Text]:
+def _texts(texts: Iterable[Text] | pyarrow.Array | pyarrow.ChunkedArray) -> list[Text] | _native.FlatTexts:
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"texts must be a list of texts, not one {type(texts).__name__}: use [text]")
+    if not isinstance(texts, list) and _arrow.is_arrow(texts):
+        return _arrow.flat(texts)
     return texts if isinstance(texts, list) else list(texts)

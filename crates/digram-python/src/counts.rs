@@ -3,7 +3,7 @@
 use crate::errors::exception;
 use crate::ids::{flat, numbers};
 use crate::run::{SHORT, TICK, interruptible, watched};
-use crate::text::{texts, utf8};
+use crate::text::{Texts, utf8};
 use crate::work::cores;
 use digram::Error;
 use digram::count::{self, Counts, CountsReader, Limit, ReadError};
@@ -12,7 +12,7 @@ use digram::split::Splitter;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyByteArray, PyBytes, PyList};
+use pyo3::types::{PyByteArray, PyBytes};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -90,9 +90,10 @@ impl PieceCounts {
 
     /// Counts the pieces of texts; `first` is the index of the first of them, for messages.
     #[pyo3(signature = (texts, first=0, threads=None))]
-    fn add(&self, py: Python<'_>, texts: &Bound<'_, PyList>, first: usize, threads: Option<usize>) -> PyResult<()> {
-        let texts = self::texts(texts, first)?;
-        let owned = utf8(&texts)?;
+    fn add(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, first: usize, threads: Option<usize>) -> PyResult<()> {
+        let texts = Texts::of(texts, first)?;
+        let views = texts.views(first)?;
+        let owned = utf8(&views);
         let documents: Vec<&[u8]> = owned.iter().map(AsRef::as_ref).collect();
         let bytes: usize = documents.iter().map(|document| document.len()).sum();
         let add = |threads, stop: &(dyn Fn() -> bool + Sync)| {

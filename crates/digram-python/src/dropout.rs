@@ -40,7 +40,7 @@ pub fn encode_dropped<'py>(
 #[expect(clippy::too_many_arguments, reason = "one call of one caller")]
 pub fn encode_batch_dropped<'py>(
     encoder: &Bound<'py, Encoder>,
-    texts: &Bound<'py, PyList>,
+    texts: &Bound<'py, PyAny>,
     p: f64,
     seed: u64,
     first: u64,

@@ -194,7 +194,7 @@ impl Encoder {
     #[pyo3(signature = (texts, allowed=None, disallowed=None, threads=None, template=false))]
     fn encode_batch_flat<'py>(
         &self,
-        texts: &Bound<'py, PyList>,
+        texts: &Bound<'py, PyAny>,
         allowed: Option<&Bound<'py, Allowed>>,
         disallowed: Option<&Bound<'_, Markers>>,
         threads: Option<usize>,
@@ -208,7 +208,7 @@ impl Encoder {
     #[pyo3(signature = (texts, allowed=None, disallowed=None, threads=None, template=false))]
     fn encode_batch<'py>(
         &self,
-        texts: &Bound<'py, PyList>,
+        texts: &Bound<'py, PyAny>,
         allowed: Option<&Bound<'py, Allowed>>,
         disallowed: Option<&Bound<'_, Markers>>,
         threads: Option<usize>,
@@ -221,7 +221,7 @@ impl Encoder {
     #[pyo3(signature = (texts, allowed=None, disallowed=None, threads=None, template=false))]
     fn count_batch<'py>(
         &self,
-        texts: &Bound<'py, PyList>,
+        texts: &Bound<'py, PyAny>,
         allowed: Option<&Bound<'py, Allowed>>,
         disallowed: Option<&Bound<'_, Markers>>,
         threads: Option<usize>,

@@ -22,7 +22,7 @@ pub fn exception(py: Python<'_>, error: Error, text: Option<&[u8]>) -> PyErr {
         Error::UnknownId { .. } => "UnknownTokenError",
         Error::DisallowedSpecial { .. } => "SpecialTokenError",
         Error::Vocabulary(_) => "VocabularyError",
-        Error::NotText { .. } => "TextError",
+        Error::NotText { .. } | Error::NotUtf8 { .. } => "TextError",
         Error::OutOfMemory { .. } => return PyMemoryError::new_err(message),
         Error::CountOverflow => return PyOverflowError::new_err(message),
         Error::Temporary { folder, code, reason } => {

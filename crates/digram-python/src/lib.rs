@@ -10,6 +10,7 @@ mod decode;
 mod dropout;
 mod encoder;
 mod errors;
+mod flat;
 mod ids;
 mod kept;
 mod parity;
@@ -37,6 +38,8 @@ mod _native {
     use crate::dropout::{encode_batch_dropped, encode_dropped};
     #[pymodule_export]
     use crate::encoder::Encoder;
+    #[pymodule_export]
+    use crate::flat::FlatTexts;
     #[pymodule_export]
     use crate::parity::train_parity;
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! Texts from Python: str or bytes-like, where they are in memory.
 
+use crate::flat::FlatTexts;
 use crate::kept::{Kept, with_kept};
 use crate::raw;
 use digram::text::Text as View;
@@ -70,40 +71,60 @@ impl<'py> Text<'py> {
     }
 }
 
-/// The texts of a list, with a TypeError that names the index and the type.
-pub fn texts<'py>(list: &Bound<'py, PyList>, first: usize) -> PyResult<Vec<Text<'py>>> {
-    let text = |(i, object): (usize, Bound<'py, PyAny>)| {
-        if i.is_multiple_of(BETWEEN_SIGNALS) {
-            list.py().check_signals()?;
-        }
-        Text::new(&object)?.ok_or_else(|| {
-            PyTypeError::new_err(format!("item {} must be str or bytes, not {}", first + i, type_name(&object)))
-        })
-    };
-    list.iter().enumerate().map(text).collect()
+/// Many texts, kept alive by their Python objects.
+pub enum Texts<'a, 'py> {
+    List(Vec<Text<'py>>),
+    Flat(&'a Bound<'py, FlatTexts>),
 }
 
-/// What texts are in memory.
-pub fn views<'a>(texts: &'a [Text<'_>]) -> PyResult<Vec<View<'a>>> {
-    texts.iter().map(Text::view).collect()
+impl<'a, 'py> Texts<'a, 'py> {
+    /// A list of texts, with a TypeError that names the index, which counts from `first`, and the type of what is none;
+    /// or flat texts.
+    pub fn of(object: &'a Bound<'py, PyAny>, first: usize) -> PyResult<Self> {
+        if let Ok(flat) = object.cast_exact::<FlatTexts>() {
+            return Ok(Self::Flat(flat));
+        }
+        let list = object.cast::<PyList>()?;
+        let text = |(i, object): (usize, Bound<'py, PyAny>)| {
+            if i.is_multiple_of(BETWEEN_SIGNALS) {
+                list.py().check_signals()?;
+            }
+            Text::new(&object)?.ok_or_else(|| {
+                PyTypeError::new_err(format!("item {} must be str or bytes, not {}", first + i, type_name(&object)))
+            })
+        };
+        list.iter().enumerate().map(text).collect::<PyResult<_>>().map(Self::List)
+    }
+
+    /// What the texts are in memory. A TextError counts from `first` where a string is not UTF-8.
+    pub fn views(&self, first: usize) -> PyResult<Vec<View<'_>>> {
+        match self {
+            Self::List(texts) => texts.iter().map(Text::view).collect(),
+            Self::Flat(flat) => flat.get().views(flat.py(), first),
+        }
+    }
+
+    /// Whether text `i` came as a str, or as a string of Arrow's.
+    pub fn is_str(&self, i: usize) -> bool {
+        match self {
+            Self::List(texts) => texts[i].is_str(),
+            Self::Flat(flat) => flat.get().is_str(),
+        }
+    }
 }
 
 /// The bytes of texts; in UTF-8 where they came as str.
-pub fn utf8<'a>(texts: &'a [Text<'_>]) -> PyResult<Vec<Cow<'a, [u8]>>> {
-    texts
-        .iter()
-        .map(|text| {
-            Ok(match text.view()? {
-                View::Bytes(bytes) => Cow::Borrowed(bytes),
-                View::Utf8(text) => Cow::Borrowed(text.as_bytes()),
-                view => {
-                    let mut room = Vec::new();
-                    view.utf8(&mut room);
-                    Cow::Owned(room)
-                }
-            })
-        })
-        .collect()
+pub fn utf8<'a>(views: &[View<'a>]) -> Vec<Cow<'a, [u8]>> {
+    let bytes = |view: &View<'a>| match *view {
+        View::Bytes(bytes) => Cow::Borrowed(bytes),
+        View::Utf8(text) => Cow::Borrowed(text.as_bytes()),
+        view => {
+            let mut room = Vec::new();
+            view.utf8(&mut room);
+            Cow::Owned(room)
+        }
+    };
+    views.iter().map(bytes).collect()
 }
 
 /// Bytes that a thread keeps for texts in between.

@@ -3,7 +3,7 @@
 use crate::encoder::Encoder;
 use crate::errors::exception;
 use crate::run::{SHORT, TINY, watched};
-use crate::text::{Text, texts, views, with_room};
+use crate::text::{Text, Texts, with_room};
 use digram::encode::{self, Options};
 use digram::text::{Document, Text as View};
 use digram::{Error, Result};
@@ -67,13 +67,13 @@ impl Encoder {
     /// Runs `work` on many texts, with a number of threads and a question whether to stop.
     fn on_texts<T: Send>(
         &self,
-        list: &Bound<'_, PyList>,
+        texts: &Bound<'_, PyAny>,
         threads: Option<usize>,
         work: impl FnOnce(&encode::Encoder, &[View<'_>], usize, &dyn Fn() -> bool) -> Result<T> + Send,
     ) -> PyResult<T> {
-        let py = list.py();
-        let texts = texts(list, 0)?;
-        let documents = views(&texts)?;
+        let py = texts.py();
+        let texts = Texts::of(texts, 0)?;
+        let documents = texts.views(0)?;
         let bytes = encode::work_of_all(&documents);
         let result = if bytes < self.short(TINY) {
             work(&self.engine, &documents, 1, &|| false)
@@ -87,7 +87,7 @@ impl Encoder {
         result.map_err(|error| match &error {
             Error::InDocument { index, source } => {
                 let mut room = Vec::new();
-                let text = texts[*index].is_str().then(|| documents[*index].utf8(&mut room).bytes());
+                let text = texts.is_str(*index).then(|| documents[*index].utf8(&mut room).bytes());
                 let inner = exception(py, (**source).clone(), text);
                 let message = format!("item {index}: {}", inner.value(py));
                 match inner.get_type(py).call1((message,)) {
@@ -102,12 +102,12 @@ impl Encoder {
     /// The ids of texts, run by run, in order; `take` has the interpreter lock.
     fn batch<'py>(
         &self,
-        list: &Bound<'py, PyList>,
+        texts: &Bound<'py, PyAny>,
         options: Options,
         threads: Option<usize>,
         take: impl FnMut(Python<'_>, encode::Batch) -> PyResult<()> + Send,
     ) -> PyResult<()> {
-        self.batch_of(list, threads, take, |engine, documents, threads, stop, take| {
+        self.batch_of(texts, threads, take, |engine, documents, threads, stop, take| {
             engine.encode_batch(documents, options, threads, stop, take)
         })
     }
@@ -115,13 +115,13 @@ impl Encoder {
     /// As [`Self::batch`], of what `encode` gives.
     fn batch_of<'py>(
         &self,
-        list: &Bound<'py, PyList>,
+        texts: &Bound<'py, PyAny>,
         threads: Option<usize>,
         mut take: impl FnMut(Python<'_>, encode::Batch) -> PyResult<()> + Send,
         encode: impl FnOnce(&encode::Encoder, &[View<'_>], usize, &dyn Fn() -> bool, &mut Take<'_>) -> Result<()> + Send,
     ) -> PyResult<()> {
         let mut raised = None;
-        let result = self.on_texts(list, threads, |engine, documents, threads, stop| {
+        let result = self.on_texts(texts, threads, |engine, documents, threads, stop| {
             encode(engine, documents, threads, stop, &mut |part| {
                 Python::attach(|py| take(py, part)).map_err(|error| {
                     raised = Some(error);
@@ -135,7 +135,7 @@ impl Encoder {
     /// The ids of texts, a list each: made while other threads encode the texts behind.
     pub fn lists<'py>(
         &self,
-        texts: &Bound<'py, PyList>,
+        texts: &Bound<'py, PyAny>,
         options: Options,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
@@ -147,11 +147,11 @@ impl Encoder {
     /// As [`Self::lists`], of what `encode` gives.
     pub fn lists_of<'py>(
         &self,
-        texts: &Bound<'py, PyList>,
+        texts: &Bound<'py, PyAny>,
         threads: Option<usize>,
         encode: impl FnOnce(&encode::Encoder, &[View<'_>], usize, &dyn Fn() -> bool, &mut Take<'_>) -> Result<()> + Send,
     ) -> PyResult<Bound<'py, PyList>> {
-        let mut lists: Vec<Py<PyList>> = Vec::with_capacity(texts.len());
+        let mut lists: Vec<Py<PyList>> = Vec::with_capacity(texts.len()?);
         let take = |py: Python<'_>, part: encode::Batch| {
             let mut start = 0;
             for end in part.ends {
@@ -167,11 +167,11 @@ impl Encoder {
     /// The ids of texts, end to end, and the end of each text's.
     pub fn flat(
         &self,
-        texts: &Bound<'_, PyList>,
+        texts: &Bound<'_, PyAny>,
         options: Options,
         threads: Option<usize>,
     ) -> PyResult<(Vec<u32>, Vec<u64>)> {
-        let (mut ids, mut ends) = (Vec::new(), Vec::with_capacity(texts.len()));
+        let (mut ids, mut ends) = (Vec::new(), Vec::with_capacity(texts.len()?));
         self.batch(texts, options, threads, |_, part| {
             if ids.is_empty() {
                 ids = part.ids;
@@ -186,7 +186,7 @@ impl Encoder {
     }
 
     /// The number of ids of each text.
-    pub fn counts(&self, texts: &Bound<'_, PyList>, options: Options, threads: Option<usize>) -> PyResult<Vec<u64>> {
+    pub fn counts(&self, texts: &Bound<'_, PyAny>, options: Options, threads: Option<usize>) -> PyResult<Vec<u64>> {
         self.on_texts(texts, threads, |engine, documents, threads, stop| {
             engine.count_batch(documents, options, threads, stop)
         })

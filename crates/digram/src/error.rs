@@ -131,6 +131,14 @@ pub enum Error {
         /// Where, in bytes of the document.
         offset: usize,
     },
+    /// Bytes that are not UTF-8 where strings were promised.
+    #[error("a string is not UTF-8 at byte {offset} (0x{byte:02x}): mend it, or cast the column to binary")]
+    NotUtf8 {
+        /// Where, in bytes of the document.
+        offset: usize,
+        /// What stands there.
+        byte: u8,
+    },
     /// A count above 2^64 - 1.
     #[error("the counts of one piece or pair add up to more than 2^64 - 1")]
     CountOverflow,

@@ -62,13 +62,19 @@ fn cached<'a>(_: &'a Bound<'_, PyString>) -> Option<&'a str> {
     None
 }
 
+/// The bytes of a buffer of an Arrow array, which is never written to once it is made: Arrow says so, and all that share its
+/// arrays without a copy rely on it.
+pub fn arrow(buffer: &PyBuffer<u8>) -> &[u8] {
+    mapped(buffer)
+}
+
 /// The bytes of a buffer that nobody writes to, as of a file that is mapped to be read.
 pub fn mapped(buffer: &PyBuffer<u8>) -> &[u8] {
     let (pointer, length) = (buffer.buf_ptr().cast::<u8>(), buffer.item_count());
     if length == 0 {
         return &[];
     }
-    // SAFETY: the buffer is contiguous and alive; the callers take only those that no Python code can write to. A file
-    // that another program writes to meanwhile is the usual risk of a map.
+    // SAFETY: the buffer is contiguous and alive; the callers take only those that no Python code can write to, or may. A
+    // file that another program writes to meanwhile is the usual risk of a map.
     unsafe { std::slice::from_raw_parts(pointer, length) }
 }

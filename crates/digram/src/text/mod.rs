@@ -3,8 +3,11 @@
 //! CPython keeps a str as an array of the narrowest numbers that hold all of its code points (PEP 393): one, two or four
 //! bytes each. Half surrogates may be among them: a pair is joined, a lone one becomes U+FFFD.
 
+mod flat;
 mod transcode;
 mod vectors;
+
+pub use flat::append_flat;
 
 use std::ops::Range;
 
