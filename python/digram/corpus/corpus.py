@@ -269,7 +269,7 @@ class Corpus:
             columns,
             lambda first, count: None,
             tally,
-            min(size, _MOST_AT_ONCE),
+            min(max(size, _LEAST_WINDOW), _MOST_AT_ONCE),
         )
         if columns:
             reading = replace(reading, other=self._others(reading, tally))

@@ -11,6 +11,7 @@ import sys
 from array import array
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 __all__ = ["Selection"]
 
@@ -75,10 +76,14 @@ class Selection:
         """A number below 2^64 for each record."""
         found = array("Q")
         for block in range(first // _BLOCK, (first + count - 1) // _BLOCK + 1):
-            place = f"digram {self.seed} {file} {block}".encode()
-            numbers = array("Q", hashlib.shake_128(place).digest(8 * _BLOCK))
-            if sys.byteorder == "big":
-                numbers.byteswap()
             start = block * _BLOCK
-            found.extend(numbers[max(first - start, 0) : first + count - start])
+            found.extend(_drawn(self.seed, file, block)[max(first - start, 0) : first + count - start])
         return found
+
+
+@lru_cache(maxsize=4)  # a block is asked for as often as stretches of records begin in it
+def _drawn(seed: int, file: int, block: int) -> array[int]:
+    numbers = array("Q", hashlib.shake_128(f"digram {seed} {file} {block}".encode()).digest(8 * _BLOCK))
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
