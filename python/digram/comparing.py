@@ -320,17 +320,19 @@ class Comparing:
         if target >= len(document):
             return len(document)
         floor = max(start + 1, target - _SEARCHED)
-        at = target
+        at, best, most = target, 0, -1
         for _ in range(_CANDIDATES):
             at = document.rfind(b"\n", floor, at)
             if at < 0:
                 break
-            if all(self._cuts_at(side, document, at + 1) for side in self._sides):
+            cutting = sum(self._cuts_at(side, document, at + 1) for side in self._sides)
+            if cutting == len(self._sides):
                 return at + 1
+            if cutting > most:
+                best, most = at + 1, cutting
         self._cuts += 1
-        line_end = document.rfind(b"\n", floor, target) + 1
-        if line_end > floor:
-            return line_end
+        if best:
+            return best
         while target > floor and document[target] & 0xC0 == 0x80:
             target -= 1
         return target
