@@ -33,7 +33,7 @@ def public(data):
     return load
 
 
-REFUSED = "no merge crosses|has no token for|nothing can be put between|no token in this|is spelt as|is not in the vocabulary"
+REFUSED = "no merge crosses|has no token for|nothing can be put|no token in this|is spelt as|not in the vocabulary"
 
 
 def outcome(tokenizer, word):
