@@ -166,7 +166,7 @@ def test_a_line_ends_with_lf_or_cr_lf_and_a_byte_order_mark_is_no_part_of_one(tm
     assert list(digram.Corpus(path)) == [path.read_bytes()]
     path.write_bytes(b"\xef\xbb\xbf" + b'{"text": "a"}\r\n\r\n  \n{"text": "b"}')
     assert list(digram.Corpus(path, "text", format="jsonl")) == [b"a", b"b"]
-    path.write_bytes(b"\xef\xbb\xbftext,n\r\na,1\r\n\r\n\"b\r\nc\",2")
+    path.write_bytes(b'\xef\xbb\xbftext,n\r\na,1\r\n\r\n"b\r\nc",2')
     assert list(digram.Corpus(path, "text", format="csv")) == [b"a", b"b\r\nc"]
 
 

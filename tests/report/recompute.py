@@ -4,7 +4,7 @@
     python tests/report/recompute.py report.json TEXTS PARALLEL NAME=FILE... [--only LANGUAGE,LANGUAGE]
 
 report.json is of `digram report ... --json`, with a group and a parallel text for each TEXTS/LANGUAGE.txt and
-PARALLEL/LANGUAGE.txt. NAME is a tokenizer of the report and FILE a tokenizer.json, or the name of an encoding of tiktoken.
+PARALLEL/LANGUAGE.txt. NAME is a tokenizer of the report, FILE a tokenizer.json or the name of an encoding of tiktoken.
 A vocabulary of digram's own can be given as the tokenizer.json that `digram convert` writes.
 """
 
