@@ -306,7 +306,7 @@ def encode_dropped(
 ) -> Buffer: ...
 def encode_batch_dropped(
     encoder: Encoder,
-    texts: list[_Item],
+    texts: list[_Item] | FlatTexts,
     p: float,
     seed: int,
     first: int,

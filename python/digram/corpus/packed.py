@@ -74,7 +74,8 @@ class Stream(io.RawIOBase):
         """Up to `size` bytes; what is good before a damage is given first, and the damage told the next time."""
         if self._damage is not None:
             raise self._damage
-        parts, held = [], 0
+        parts: list[bytes] = []
+        held = 0
         while held < size:
             try:
                 part = self._file.read1(size - held)

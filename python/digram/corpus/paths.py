@@ -15,7 +15,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from digram._text import printable
 
@@ -165,7 +165,7 @@ def size_of(name: str) -> int | None:
 def opened(name: str) -> BinaryIO:
     """A file for reading, standard input too. OSError names it."""
     if name == "-":
-        return _Unclosed(standard_input())
+        return cast(BinaryIO, _Unclosed(standard_input()))
     if is_address(name):
         from digram.corpus import addresses
 

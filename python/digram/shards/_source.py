@@ -9,12 +9,12 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from digram import _native, _optional
+from digram import _optional
 from digram._text import whole_characters
 from digram.shards._tokens import Array
 from digram.tokenizer import Text
 
-__all__ = ["BATCH", "Batch", "Position", "Source", "as_bytes", "as_list", "for_engine", "sizes_of", "source_of"]
+__all__ = ["BATCH", "Batch", "Position", "Source", "as_bytes", "as_list", "sizes_of", "source_of"]
 
 BATCH = 16 << 20
 """Bytes of text that are encoded at a time."""
@@ -123,11 +123,6 @@ def as_bytes(document: Text) -> bytes | memoryview:
         return document.encode()
     except UnicodeEncodeError:
         return whole_characters(document).encode()
-
-
-def for_engine(documents: Any) -> Any:
-    """The documents as `encode_batch` takes them: an Arrow array where it is, if the engine reads those."""
-    return documents if hasattr(_native, "FlatTexts") else as_list(documents)
 
 
 def as_list(documents: Any) -> list[Text]:

@@ -16,7 +16,7 @@ from digram import __version__, _optional, _threads
 from digram.errors import DigramError
 from digram.shards import _manifest, _pipeline
 from digram.shards._options import DEFAULT_SHARD_SIZE, MOST_OF_A_DOCUMENT, Format, Options
-from digram.shards._source import BATCH, Position, Source, for_engine, sizes_of, source_of
+from digram.shards._source import BATCH, Position, Source, sizes_of, source_of
 from digram.shards._split import held_out
 from digram.shards._streams import Stream
 from digram.shards._tokens import Array, checksum, with_eod
@@ -242,7 +242,7 @@ class _Run:
         allowed: Any = options.allowed_special
         try:
             ids, ends = self._tokenizer.encode_batch_to_numpy(
-                for_engine(part.documents), allowed, (), options.add_special_tokens, threads
+                part.documents, allowed, (), options.add_special_tokens, threads
             )
         except DigramError as error:
             raise _placed(error, part) from None
