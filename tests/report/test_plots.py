@@ -63,7 +63,7 @@ def test_dots_stand_at_the_premiums(report):
 def test_texts_without_spaces_have_no_fertility(report):
     figure = _DRAWN["fertility"](report)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["code", "Ελληνικά"]
-    assert any("日本" in text.get_text() for text in figure.texts)
+    assert any("日本" in text.get_text() for text in figure.axes[0].texts)
 
 
 def test_what_cannot_be_drawn(report, tmp_path):

@@ -199,9 +199,9 @@ def _fertility(report: Report) -> Any:
     figure = _dots(report, [printable(group.name) for group in groups], found, "tokens per word (less is better)")
     left_out = [printable(group.name) for group in report.groups if not (group.spaced and group.words)]
     if left_out:
-        figure.text(
-            0.01, -0.01, f"Not shown, being written without spaces: {', '.join(left_out)}", fontsize=7.5, va="top"
-        )
+        told = f"Not shown, being written without spaces: {', '.join(left_out)}"
+        below = {"xycoords": "axes fraction", "xytext": (0, -36), "textcoords": "offset points"}
+        figure.axes[0].annotate(told, (0, 0), **below, fontsize=7.5, va="top")
     return figure
 
 
