@@ -19,7 +19,7 @@ from digram.tokenizer import Tokenizer
 from support.kinds import KINDS, SAMPLES, of_kind
 from support.texts import SENTENCES, TROUBLE
 
-PUBLIC = ("gpt2", "cl100k_base", "o200k_base", "llama2", "llama3_1", "qwen3", "gemma_like")
+PUBLIC = ("gpt2", "cl100k_base", "o200k_base", "llama2", "llama3_1", "qwen3")
 
 
 @pytest.fixture(scope="module")

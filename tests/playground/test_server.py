@@ -196,7 +196,10 @@ def test_it_starts_says_where_and_ends_by_ctrl_c(vocabulary):
         port = int(address_of(process.stderr.readline())[1])
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=180)
         connection.request("POST", "/api/encode?t=0&trusted=0", b"low lower")
-        assert connection.getresponse().status == 200
+        answer = connection.getresponse()
+        assert answer.status == 200
+        answer.close()
+        connection.close()
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=180)
         assert (process.returncode, stdout, stderr) == (0, "", "")

@@ -14,8 +14,12 @@ from support.texts import all_samples, runs, stdlib_text
 ENCODE = """async ([index, texts, trusted]) => {
   const out = [];
   for (const text of texts) {
-    const answer = await backend.encode(index, toBytes.encode(text), trusted, new AbortController().signal);
-    out.push(answer.error ?? Array.from(answer.ids));
+    try {
+      const answer = await backend.encode(index, toBytes.encode(text), trusted, new AbortController().signal);
+      out.push(answer.error ?? Array.from(answer.ids));
+    } catch (error) {
+      out.push(error.message);
+    }
   }
   return out;
 }"""
