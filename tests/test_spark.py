@@ -77,8 +77,8 @@ def pieces_of(texts, **cut):
 def test_pieces_that_a_shuffle_spills_are_those_of_one_machine(session):
     import pyarrow
 
-    # 400,000 distinct pieces in each of two parts: many times the memory of an executor.
-    words = [f" {i * 2654435761 % 2**32:08x}" for i in range(400_000)]
+    # 400,000 long pieces, half of them in each of four parts: more than the memory of an executor.
+    words = [f" {i * 2654435761 % 2**32:080x}" for i in range(400_000)]
     texts = ["".join(words[i : i + 1000]) for i in range(0, len(words), 1000)] * 2
     df = session.createDataFrame(pyarrow.table({"text": texts})).repartition(4)
     before = spark.spilled(session)

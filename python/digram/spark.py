@@ -159,7 +159,9 @@ def encode(
     ValueError where `df` has a column `output` already.
     """
     pyarrow = _optional.needed("pyarrow", "digram.spark")
-    number, name = (pyarrow.int32(), "int") if tokenizer.n_vocab <= 1 << 31 else (pyarrow.int64(), "bigint")
+    # What is no tokenizer is refused below.
+    wide = isinstance(tokenizer, Tokenizer) and tokenizer.n_vocab > 1 << 31
+    number, name = (pyarrow.int64(), "bigint") if wide else (pyarrow.int32(), "int")
     specials = (allowed_special, disallowed_special, add_special_tokens)
 
     def ids(tokenizer: Tokenizer, texts: Any) -> Any:
