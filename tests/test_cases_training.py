@@ -155,7 +155,11 @@ def test_t15_a_killed_training_goes_on_from_its_checkpoint(tmp_path):
     path = tmp_path / "checkpoint"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     options = {"length": 300_000}
-    child = subprocess.Popen([sys.executable, "-c", LONG, str(path), repr(options)], env=env, stdout=subprocess.PIPE)
+    child = subprocess.Popen(
+        [sys.executable, "-c", "import sys, time, digram\n" + LONG, str(path), repr(options)],
+        env=env,
+        stdout=subprocess.PIPE,
+    )
     try:
         child.stdout.readline()
         deadline = time.monotonic() + 60

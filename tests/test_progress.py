@@ -47,14 +47,14 @@ def test_training_shows_both_stages_with_rate_and_time_left(terminal):
     with TrainingBar(2_000_000) as bar:
         for documents in (1, 2, 3, 4):
             drawn()
-            bar(Progress("counting", documents, documents * 500_000))
+            bar(Progress("counting", documents, documents * 500_000, read=documents * 500_000))
         for merges in (0, 10, 20):
             drawn()
             bar(Progress("merging", 4, 0, merges, 40 if merges else None, 12_345))
-        assert bar.last == Progress("counting", 4, 2_000_000)
+        assert bar.last == Progress("counting", 4, 2_000_000, read=2_000_000)
     shown = stderr.getvalue()
     assert shown.startswith("\rcounting:  25%"), "not drawn before something is done"
-    assert re.search(r"\rcounting: +50%\|.*\| 1\.00M/2\.00M \[00:0\d<00:0\d, [\d.]+[kMG]?B/s\]", shown)
+    assert re.search(r"\rcounting: +50%\|.*\| 1\.00M/2\.00M \[00:0\d<00:0\d, [\d.]+[kMG]?B/s, 2 documents\]", shown)
     assert re.search(r"\rmerging: +50%\|.*\| 20/40 \[00:0\d<00:0\d, [\d.]+ merges/s, pair x 12,345\]", shown)
     assert shown.endswith("\r"), "the bar is taken away"
 
@@ -74,5 +74,5 @@ def test_a_hidden_bar_writes_nothing(terminal):
         bar.advance(10)
     with TrainingBar(10, shown=False) as training:
         digram.train("abab", min_count=2, progress=training)
-    assert training.last == Progress("counting", 1, 4)
+    assert training.last == Progress("counting", 1, 4, read=4)
     assert stderr.getvalue() == ""

@@ -343,7 +343,7 @@ def test_progress_tells_both_stages():
 def test_progress_of_a_short_training():
     told = []
     digram.train(["abab", "cd"], min_count=2, special_tokens=["<s>"], split=None, progress=told.append)
-    assert told == [digram.Progress("counting", 2, 6), digram.Progress("merging", 2, merges=1, best_count=2)]
+    assert told == [digram.Progress("counting", 2, 6, read=6), digram.Progress("merging", 2, merges=1, best_count=2)]
     told.clear()
     digram.train("abab", 259, special_tokens=["<s>"], split=None, progress=told.append)
     assert told[-1] == digram.Progress("merging", 1, merges=2, planned=2, best_count=1)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from digram import _native, _optional
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
     from digram.counts import PieceCounts
+
+Buffer: TypeAlias = "bytes | bytearray | memoryview | Any"  # Any: what the engine gives
 
 __all__ = ["add_pieces", "batches", "flat", "is_arrow", "lists", "pieces"]
 

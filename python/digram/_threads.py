@@ -10,4 +10,4 @@ def checked(threads: int | None) -> int | None:
     """None for one a core, or a number from 1 on; large ones are cut to `MOST`. TypeError and ValueError for others."""
     if threads is None:
         return None
-    return min(whole_number("threads", threads), MOST)
+    return min(whole_number("threads", threads, most=None), MOST)

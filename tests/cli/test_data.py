@@ -127,10 +127,11 @@ def test_json_is_one_object(tmp_path):
         "bytes": 11,
     }
     assert object_of("show", "-t", "vector", "aaab\u00e9") == {
+        "tokenizer": "vector",
         "tokens": [
-            {"id": 258, "text": "aaab", "hex": "61616162"},
-            {"id": 195, "text": "\ufffd", "hex": "c3"},
-            {"id": 169, "text": "\ufffd", "hex": "a9"},
+            {"id": 258, "text": "aaab", "hex": "61616162", "start": 0, "end": 4, "kind": "token"},
+            {"id": 195, "text": "\ufffd", "hex": "c3", "start": 4, "end": 5, "kind": "token"},
+            {"id": 169, "text": "\ufffd", "hex": "a9", "start": 5, "end": 6, "kind": "token"},
         ],
         "bytes": 6,
     }

@@ -78,7 +78,7 @@ def test_objects_are_corpora(source):
     assert corpus.bytes is None
     batches = list(corpus.read(5000))
     assert [d for batch in batches for d in as_bytes(batch.documents)] == DOCUMENTS
-    assert len(batches) > 1
+    assert len(batches) > 1 or source is TABLE  # which is one chunk
     first = batches[0]
     rest = [d for batch in corpus.read(10**6, start=first.position) for d in as_bytes(batch.documents)]
     assert rest == DOCUMENTS[len(first) :]

@@ -13,6 +13,7 @@ import pytest
 # Who counts as one: software by other authors, or data they published. Not the project's own reference.
 ORACLES = frozenset(
     {
+        "megatron-core",
         "tiktoken",
         "tokenizers",
         "transformers",

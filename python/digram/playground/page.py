@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -84,7 +84,7 @@ def _page(config: dict[str, Any], vocabularies: Sequence[bytes], connect: str | 
     return re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], _text("page.html")).encode()
 
 
-@cache
+@lru_cache(maxsize=64)
 def _text(name: str) -> str:
     text = files("digram.playground").joinpath("page", name).read_text(encoding="utf-8")
     if name.endswith((".js", ".css")) and re.search(r"</(?:script|style)|<!--", text, re.IGNORECASE):

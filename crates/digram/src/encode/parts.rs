@@ -20,12 +20,15 @@ pub struct DocumentPart {
     pub ids: Vec<u32>,
 }
 
+/// Symbols, and of what changes the text, the stretches of it that they come of.
+type Symbols = (Vec<u32>, Vec<(usize, Range<usize>)>);
+
 impl Encoder {
     /// The base symbols of bytes as one piece, and those of them that stand in for text without a token.
     ///
     /// # Errors
     /// `UnknownByte`, `UnknownCharacter`, with the place in `piece`.
-    pub fn symbols(&self, piece: &[u8]) -> Result<(Vec<u32>, Vec<(usize, Range<usize>)>)> {
+    pub fn symbols(&self, piece: &[u8]) -> Result<Symbols> {
         let (mut symbols, mut stand_ins) = (Vec::new(), Vec::new());
         self.vocabulary.append_symbols_and_stand_ins(piece, 0, &mut symbols, &mut stand_ins)?;
         Ok((symbols, stand_ins))
