@@ -42,7 +42,7 @@ def test_statements_import_every_module():
         found.add(name)
         waiting += imports(name)
         waiting.append(name.rpartition(".")[0])
-    # `python -m` alone runs three; who wants to read tiktoken's lesson, or has a cluster, imports it by a statement of their own.
+    # `python -m` alone runs three; tiktoken's lesson, and what works on a cluster, users import themselves.
     by_users = {"digram.__main__", "digram.reference.__main__", "digram.playground.classes"}
     by_users |= {"digram.spark", "digram.tiktoken._educational"}
     assert set(MODULES) - found == by_users

@@ -72,13 +72,16 @@ impl FlatTexts {
     }
 }
 
+/// Data, offsets, whether these have 64 bits, the first text, the number of texts.
+type Given = (PyBuffer<u8>, PyBuffer<u8>, bool, usize, usize);
+
 #[pymethods]
 impl FlatTexts {
     /// Of each part the data, the offsets as the bytes of signed numbers, whether these have 64 bits and not 32, the number
     /// of the first text, and the number of texts. `utf8` says that the texts are strings.
     #[new]
-    fn new(parts: Vec<(PyBuffer<u8>, PyBuffer<u8>, bool, usize, usize)>, utf8: bool) -> PyResult<Self> {
-        let part = |(data, offsets, wide, first, number): (PyBuffer<u8>, PyBuffer<u8>, bool, usize, usize)| {
+    fn new(parts: Vec<Given>, utf8: bool) -> PyResult<Self> {
+        let part = |(data, offsets, wide, first, number): Given| {
             let last = first.checked_add(number).filter(|&last| last < offsets.item_count() / if wide { 8 } else { 4 });
             match last {
                 Some(_) if data.is_c_contiguous() && offsets.is_c_contiguous() => {

@@ -20,7 +20,7 @@ pub struct DocumentPart {
     pub ids: Vec<u32>,
 }
 
-/// Symbols, and of what changes the text, the stretches of it that they come of.
+/// Symbols; and of those that stand in for text without a token, the place among them, and the bytes of the piece.
 type Symbols = (Vec<u32>, Vec<(usize, Range<usize>)>);
 
 impl Encoder {
