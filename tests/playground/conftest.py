@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Playwright,
+    Request,
+    TimeoutError,
+    expect,
+    sync_playwright,
+)
 
 import digram
 from digram.playground import Server
@@ -35,11 +45,20 @@ def chromium() -> str:
 def browser() -> Iterator[Browser]:
     # The sandbox needs rights that containers and root do not have.
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium(), args=["--no-sandbox", "--disable-gpu", "--no-zygote"], timeout=PATIENCE
-        )
+        browser = launched(playwright)
         yield browser
         browser.close()
+
+
+def launched(playwright: Playwright) -> Browser:
+    """The browser. Now and then one never answers after its start, and the next one does: each gets more time."""
+    arguments = ["--no-sandbox", "--disable-gpu", "--no-zygote"]
+    for patience in (30_000, 60_000, 120_000):
+        try:
+            return playwright.chromium.launch(executable_path=chromium(), args=arguments, timeout=patience)
+        except TimeoutError:
+            continue
+    return playwright.chromium.launch(executable_path=chromium(), args=arguments, timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
