@@ -189,7 +189,7 @@ def chunk_of(name: str, batch: Any, path: list[str], first: int, read: int, read
     except pyarrow.ArrowInvalid:
         return _mended(name, texts, numbers, end, read, columns, reading)
     size = compute.sum(compute.binary_length(texts)).as_py() or 0
-    return Chunk(for_engine(texts), numbers, end, size, read, columns)
+    return Chunk(texts, numbers, end, size, read, columns)
 
 
 def _strings(column: Any) -> Any:
@@ -212,13 +212,6 @@ def _strings(column: Any) -> Any:
     if types.is_large_binary(column.type):
         return column.view(pyarrow.large_string())
     return column
-
-
-def for_engine(texts: Any) -> Any:
-    """An Arrow array as the engine takes it."""
-    from digram.corpus.batch import as_bytes
-
-    return as_bytes(texts)
 
 
 def _mended(
