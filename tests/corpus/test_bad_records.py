@@ -131,11 +131,14 @@ def test_nulls_give_no_document_and_are_counted():
     parquet.write_table(pyarrow.Table.from_pylist(rows), "x.parquet")
     nested = pyarrow.table({"m": pyarrow.array([{"text": "a"}, None, {"text": "b"}, {"text": None}])})
     parquet.write_table(nested, "m.parquet")
+    places, values = pyarrow.array([0, 1, 2, None]), pyarrow.array(["a", None, "b"])
+    dictionary = pyarrow.table({"text": pyarrow.DictionaryArray.from_arrays(places, values)})
     corpora = [
         digram.Corpus("x.jsonl", "text"),
         digram.Corpus("x.parquet"),
         digram.Corpus("m.parquet", "m.text"),
         digram.Corpus(rows),
+        digram.Corpus(dictionary),
         digram.Corpus.from_texts(["a", None, "b", None]),
     ]
     for corpus in corpora:
@@ -180,6 +183,21 @@ def test_a_packed_file_that_is_cut_off_or_damaged(suffix):
     if suffix == ".gz":  # the others unpack more at once
         assert int(str(caught.value).split("after ")[1].split(" ")[0].replace(",", "")) > 10_000
         assert given == [json.loads(line)["text"].encode() for line in lines[: len(given)]]
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_a_member_that_is_damaged_where_it_begins_is_not_the_end_of_the_file(suffix):
+    """Python's own bz2 and lzma take it for the end, and say nothing."""
+    one, two = PACKERS[suffix](b"one\n"), PACKERS[suffix](b"two\n")
+    path = Path("x.txt" + suffix)
+    for data in (one + b"\1\2\3" + two[3:], one + b"no member"):
+        path.write_bytes(data)
+        given = []
+        with pytest.raises(CorpusError, match=r"is damaged, or no .* file, after 4 bytes of what is packed in it"):
+            given.extend(digram.Corpus(path, lines=True))
+    if suffix == ".xz":  # "Stream Padding" of its specification
+        path.write_bytes(one + bytes(4) + two + bytes(100_000) + two + bytes(8))
+        assert list(digram.Corpus(path, lines=True)) == [b"one", b"two", b"two"]
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])

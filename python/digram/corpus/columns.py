@@ -174,6 +174,7 @@ def chunk_of(name: str, batch: Any, path: list[str], first: int, read: int, read
     column = batch.column(batch.schema.get_field_index(path[0]))
     for part in path[1:]:
         column = compute.struct_field(column, part)
+    column = _strings(column)  # in a dictionary nulls may stand among the values, which are looked for here
     if column.null_count:
         reading.tally.nulls += column.null_count
         there = compute.is_valid(column)
@@ -183,13 +184,12 @@ def chunk_of(name: str, batch: Any, path: list[str], first: int, read: int, read
     if reading.columns:
         names = [n for n in batch.schema.names if [n] != path]
         columns = batch.select(names) if names else None
-    texts = _strings(column)
     try:
-        texts.validate(full=True)
+        column.validate(full=True)
     except pyarrow.ArrowInvalid:
-        return _mended(name, texts, numbers, end, read, columns, reading)
-    size = compute.sum(compute.binary_length(texts)).as_py() or 0
-    return Chunk(texts, numbers, end, size, read, columns)
+        return _mended(name, column, numbers, end, read, columns, reading)
+    size = compute.sum(compute.binary_length(column)).as_py() or 0
+    return Chunk(column, numbers, end, size, read, columns)
 
 
 def _strings(column: Any) -> Any:

@@ -12,7 +12,7 @@ import io
 import lzma
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, cast
 
 from digram._optional import needed
@@ -22,7 +22,7 @@ from digram.errors import CorpusError
 __all__ = ["Stream"]
 
 # A frame of Zstandard can hold 30,000 times what it takes: so much of the file is unpacked at once.
-_ZSTD_STEP = 1 << 14
+_STEP = 1 << 14
 
 
 class Stream(io.RawIOBase):
@@ -119,9 +119,9 @@ def _unpacker(packing: str, raw: _Counted) -> Any:
     if packing == "gzip":
         return gzip.GzipFile(fileobj=file, mode="rb")
     if packing == "bzip2":
-        return bz2.BZ2File(file)
+        return _Members(raw, bz2.BZ2Decompressor)
     if packing == "xz":
-        return lzma.LZMAFile(file)
+        return _Members(raw, lzma.LZMADecompressor)
     if sys.version_info >= (3, 14):
         from compression import zstd
 
@@ -154,6 +154,42 @@ class _Counted:
         self._file.close()
 
 
+class _Members:
+    """bzip2 and xz. The files of Python's bz2 and lzma end, without a word, before a member that is damaged where it
+    begins, and before one that zeros stand in front of, as xz allows."""
+
+    def __init__(self, raw: _Counted, unpacker: Callable[[], Any]) -> None:
+        self._raw, self._new = raw, unpacker
+        self._member: Any = None
+        self._packed = b""  # read from the file, not given to a member yet
+
+    def read1(self, size: int) -> bytes:
+        """The next bytes, at most `size`; none at the end."""
+        while True:
+            if self._member is None or self._member.eof:
+                packed = self._between()
+                if not packed:
+                    return b""
+                self._member = self._new()
+            else:
+                packed = self._raw.read(_STEP) if self._member.needs_input else b""
+                if not packed and self._member.needs_input:
+                    raise EOFError
+            part: bytes = self._member.decompress(packed, size)
+            self._packed = self._member.unused_data if self._member.eof else b""
+            if part:
+                return part
+
+    def _between(self) -> bytes:
+        """The beginning of the next member; nothing at the end of the file."""
+        packed, self._packed = self._packed or self._raw.read(_STEP), b""
+        while packed and self._member is not None:
+            if begins := packed.lstrip(b"\0"):
+                return begins
+            packed = self._raw.read(_STEP)
+        return packed
+
+
 class _Zstd:
     """Zstandard by the package zstandard, whose own stream takes a frame that is cut off for a whole one."""
 
@@ -167,7 +203,7 @@ class _Zstd:
     def read1(self, size: int) -> bytes:
         """The next bytes, not many more than `size`; none at the end."""
         while True:
-            packed = self._packed or self._raw.read(_ZSTD_STEP)
+            packed = self._packed or self._raw.read(_STEP)
             self._packed = b""
             if not packed:
                 if self._frame is not None and not self._frame.eof:
