@@ -118,8 +118,9 @@ class Batches:
             before = self.take()
         self._chunks.append(chunk)
         self._runs.append(run)
-        # Small documents cost a little too, so a batch of empty ones ends as well.
+        # Small documents cost a little too, so a batch of empty ones ends as well; columns may hold more than texts.
         self._held += chunk.size + 256 + 16 * len(chunk.numbers)
+        self._held += 0 if chunk.columns is None else chunk.columns.nbytes
         return before
 
     @property

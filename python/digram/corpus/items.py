@@ -130,6 +130,9 @@ def _records(records: Iterator[Any], first: int, start: int, reading: Reading) -
 
     field = DEFAULT if reading.field is None else reading.field
     while some := _some(records, reading.window):
+        if reading.columns and first == 0:
+            # Those before `start` too: a run that goes on has the columns of the one that began.
+            reading.other.begin([item for item in some if isinstance(item, Mapping)])
         kept = reading.selected(first, len(some))
         texts: list[str | bytes] = []
         numbers: list[int] = []

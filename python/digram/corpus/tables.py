@@ -142,8 +142,13 @@ def _others(names: list[str], at: int, rows: list[list[str]], reading: Reading) 
     kept = [k for k in range(len(names)) if k != at]
     arrays = []
     for k in kept:
-        cells = [row[k].encode("utf-8", "surrogateescape").decode("utf-8", "replace") for row in rows]
+        cells = [_mended(row[k]) for row in rows]
         arrays.append(pyarrow.array(cells, pyarrow.string()))
     if not kept:
         return None
-    return pyarrow.RecordBatch.from_arrays(arrays, [names[k] for k in kept])
+    return pyarrow.RecordBatch.from_arrays(arrays, [_mended(names[k]) for k in kept])
+
+
+def _mended(cell: str) -> str:
+    """A cell with U+FFFD for what is not UTF-8."""
+    return cell.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

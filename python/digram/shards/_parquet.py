@@ -18,9 +18,10 @@ CU_SEQLENS = "cu_seqlens"
 CONTINUES = "continues"
 METADATA = b"digram"
 
-# A group of rows ends with the document that brings it to so many ids, or is the last of so many documents: by the
-# documents alone, so that the bytes of a file do not depend on the batches that they came in.
-_IDS_OF_A_GROUP = 1 << 22
+# A group of rows ends with the document that brings it to so many bytes, an id counting as 16, or is the last of so
+# many: by the documents alone, so that the bytes of a file do not depend on the batches that they came in.
+_ID = 16
+_BYTES_OF_A_GROUP = _ID << 22
 _ROWS_OF_A_GROUP = 1 << 14
 
 
@@ -40,25 +41,31 @@ class ParquetShard(Shard):
     def _add(self, ids: Array, ends: Array, columns: Any) -> None:
         table = self._documents(ids, ends, columns) if self._options.pack is None else self._packed(ids, ends)
         lengths = np.diff(ends, prepend=0) if self._options.pack is None else np.full(len(table), self._options.pack)
-        before, start = np.cumsum(lengths), 0
+        sizes = _ID * lengths + (0 if columns is None else sum(map(row_bytes, columns.columns)))
+        before, start = np.cumsum(sizes), 0
         while start < len(table):
             taken = int(before[start - 1]) if start else 0
-            full = int(np.searchsorted(before, taken + _IDS_OF_A_GROUP - self._held)) + 1
+            full = int(np.searchsorted(before, taken + _BYTES_OF_A_GROUP - self._held)) + 1
             end = min(full, start + _ROWS_OF_A_GROUP - self._rows, len(table))
             self._waiting.append(table.slice(start, end - start))
             self._rows += end - start
             self._held += int(before[end - 1]) - taken
-            if end < len(table) or self._held >= _IDS_OF_A_GROUP or self._rows >= _ROWS_OF_A_GROUP:
+            if end < len(table) or self._held >= _BYTES_OF_A_GROUP or self._rows >= _ROWS_OF_A_GROUP:
                 self._write_group()
             start = end
 
     def _write_group(self) -> None:
         table = self._arrow.concat_tables(self._waiting).combine_chunks()
         self._waiting, self._rows, self._held = [], 0, 0
-        with self._at(self.suffix):
-            if self._writer is None:
-                self._writer = self._started(table.schema)
-            self._writer.write_table(table, row_group_size=max(len(table), 1))
+        try:
+            with self._at(self.suffix):
+                if self._writer is None:
+                    self._writer = self._started(table.schema)
+                self._writer.write_table(table, row_group_size=max(len(table), 1))
+        except self._arrow.ArrowNotImplementedError as error:
+            raise ValueError(
+                f"a column of the corpus has no place in a Parquet file ({error}): leave the other columns out"
+            ) from None
 
     def _started(self, schema: Any) -> Any:
         others = [name for name in schema.names if name not in (IDS, CU_SEQLENS)]
@@ -112,6 +119,26 @@ class ParquetShard(Shard):
     def add(self, ids: Array, ends: Array, columns: Any = None, padding: int = 0) -> None:
         self._padding = padding
         super().add(ids, ends, columns, padding)
+
+
+def row_bytes(column: Any) -> Array:
+    """How many bytes each value of an Arrow array has, about: the same ones however the array was sliced."""
+    from pyarrow import compute, types
+
+    kind = column.type
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind) or types.is_large_binary(kind):
+        return _numbers(compute.binary_length(column))
+    if types.is_list(kind) or types.is_large_list(kind):
+        lengths = _numbers(compute.list_value_length(column))
+        inner, ends = np.concatenate([[0], np.cumsum(row_bytes(column.flatten()))]), np.cumsum(lengths)
+        return np.asarray(inner[ends] - inner[ends - lengths])
+    if types.is_struct(kind) and kind.num_fields:
+        return np.asarray(sum(map(row_bytes, column.flatten())))
+    return np.full(len(column), 8)
+
+
+def _numbers(lengths: Any) -> Array:
+    return np.asarray(lengths.fill_null(0).to_numpy(zero_copy_only=False), np.int64)
 
 
 def boundaries(ends: Array, rows: int, row: int, tokens: int) -> tuple[Array, Array, Array]:
