@@ -18,7 +18,8 @@ def needed(package: str, what: str) -> Any:
     try:
         return import_module(package)
     except ModuleNotFoundError as error:
-        if error.name != package:
+        top = package.partition(".")[0]  # of pyarrow.parquet that is pyarrow
+        if error.name not in (package, top):
             raise
-        message = f"{what} needs the package {package}, which is not installed: pip install {package}"
-        raise ModuleNotFoundError(message, name=package) from None
+        message = f"{what} needs the package {top}, which is not installed: pip install {top}"
+        raise ModuleNotFoundError(message, name=top) from None

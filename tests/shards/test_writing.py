@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +20,7 @@ from digram import shards
 from digram.errors import ShardError, UnknownSymbolError, UnknownTokenError
 from digram.shards import _parquet, writing
 from digram.tokenizer import Tokenizer
+from support.cli import run
 from support.shards import contents, expected, megatron, npy, numbers, validates
 from support.texts import stdlib_text
 
@@ -241,7 +243,7 @@ class Rows:
 
 
 def test_columns_stay_beside_the_ids_of_their_document(tok, tmp_path, monkeypatch):
-    monkeypatch.setattr(_parquet, "_IDS_OF_A_GROUP", 40)
+    monkeypatch.setattr(_parquet, "_BYTES_OF_A_GROUP", 40 * _parquet._ID)
     monkeypatch.setattr(_parquet, "_ROWS_OF_A_GROUP", 5)
     texts = documents(50)
     table = pyarrow.table({"n": list(range(50)), "tags": [["x"] * (i % 3) for i in range(50)]})
@@ -260,6 +262,30 @@ def test_columns_stay_beside_the_ids_of_their_document(tok, tmp_path, monkeypatc
         assert set(row) == {"input_ids", "n", "tags"}
     shards.write(tok, Rows(texts, table, 9), tmp_path / "alone", format="parquet", columns=False)
     assert parquet.read_schema(tmp_path / "alone/shard-00000.parquet").names == ["input_ids"]
+
+
+def test_a_group_of_rows_ends_where_its_columns_are_large(tok, tmp_path, monkeypatch):
+    """16,384 rows of large pages would be gigabytes."""
+    monkeypatch.setattr(_parquet, "_BYTES_OF_A_GROUP", 1000)
+    texts = ["x"] * 60
+    pages = [None if i % 7 == 0 else "p" * (i * 37 % 500) for i in range(60)]
+    tags = [None if i % 5 == 0 else ["t" * i] * (i % 3) for i in range(60)]
+    table = pyarrow.table({"page": pages, "m": [{"tags": each, "n": 1} for each in tags]})
+    groups, rows, held = [], 0, 0
+    for text, page, some in zip(texts, pages, tags, strict=True):
+        rows += 1
+        held += 16 * (len(tok.encode(text)) + 1) + len(page or "") + sum(map(len, some or [])) + 8
+        if held >= 1000:
+            groups.append(rows)
+            rows = held = 0
+    groups += [rows] if rows else []
+    for number in (60, 7, 1):
+        out = tmp_path / str(number)
+        shards.write(tok, Rows(texts, table, number), out, format="parquet")
+        about = parquet.ParquetFile(out / "shard-00000.parquet").metadata
+        assert [about.row_group(i).num_rows for i in range(about.num_row_groups)] == groups
+        assert parquet.read_table(out / "shard-00000.parquet")["page"].to_pylist() == pages
+    assert len(groups) > 5
 
 
 def test_a_shard_ends_where_the_columns_of_the_corpus_change(tok, tmp_path):
@@ -351,6 +377,86 @@ def test_damaged_shards_are_refused(tok, tmp_path, damage, says):
         list(shards.read(tmp_path / "out"))
 
 
+EMPTY = pyarrow.array([[]], pyarrow.list_(pyarrow.int32()))
+
+
+def packed(**changed):
+    """A Parquet file of packed rows with columns that are changed."""
+    columns = {"input_ids": [[1, 2, 3]], "cu_seqlens": [[0, 2, 3]], "continues": [False], **changed}
+    table = pyarrow.table({name: column for name, column in columns.items() if column is not None})
+    return table.replace_schema_metadata({"digram": "{}"})
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (pyarrow.table({"input_ids": ["a"]}), "has string in the column input_ids, not lists of ids"),
+        (pyarrow.table({"input_ids": [[1.5]]}), "has list<.*double> in the column input_ids, not lists of ids"),
+        (pyarrow.table({"input_ids": [[1, None]]}), r"is damaged \(an id of it is null\)"),
+        (pyarrow.table({"input_ids": [[1], None]}), r"is damaged \(a row of it is null\)"),
+        (pyarrow.table({"x": [[1]]}), "has no column input_ids"),
+        (packed(continues=None), "has no column continues"),
+        (
+            packed(cu_seqlens=EMPTY),
+            "the boundaries in cu_seqlens are no ascending places",
+        ),
+        (packed(cu_seqlens=[[0, 2, 1]]), "the boundaries in cu_seqlens are no ascending places"),
+        (packed(cu_seqlens=[[0, 4]]), "the boundaries in cu_seqlens are no ascending places"),
+        (packed(cu_seqlens=[[1, 3]]), "the boundaries in cu_seqlens are no ascending places"),
+    ],
+)
+def test_a_parquet_file_that_holds_no_ids_is_refused_by_name(table, says, tmp_path):
+    parquet.write_table(table, tmp_path / "x.parquet")
+    with pytest.raises(ShardError, match=says) as error:
+        list(shards.read(tmp_path / "x.parquet"))
+    assert str(error.value).startswith(str(tmp_path / "x.parquet"))
+
+
+def test_a_parquet_file_that_is_damaged_is_refused_by_name(tok, tmp_path):
+    tok.save(tmp_path / "tok")
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pyarrow.table({"input_ids": [list(range(1000))] * 100}), path, compression="zstd")
+    data = path.read_bytes()
+    for damaged in (b"", b"PAR1", data[:-100], data[:10] + bytes(200) + data[210:]):
+        path.write_bytes(damaged)
+        with pytest.raises(ShardError, match=r"x\.parquet is damaged \(.*\): encode again, or copy it anew"):
+            list(shards.read(path))
+        code, _, stderr = run("decode", "-t", tmp_path / "tok", path)
+        assert (code, stderr[0].startswith(f"error: {path} is damaged (")) == (1, True)
+        assert stderr[1] == "hint: encode again, or copy it anew"
+
+
+def test_parquet_without_its_package_is_a_sentence(tok, tmp_path, monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ModuleNotFoundError, match=r"^Parquet needs the package pyarrow, .*: pip install pyarrow$"):
+        shards.write(tok, ["a"], tmp_path / "x", format="parquet")
+    assert not (tmp_path / "x").exists()
+
+
+def test_lists_of_one_size_are_read(tmp_path):
+    lists = pyarrow.array([[1, 2], [3, 4]], pyarrow.list_(pyarrow.int32(), 2))
+    parquet.write_table(pyarrow.table({"input_ids": lists}), tmp_path / "x.parquet")
+    assert as_lists(shards.read(tmp_path / "x.parquet")) == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda folder: edit(folder / "shard-00000.json", row_length=5), "no whole number of rows of 5"),
+        (lambda folder: (folder / "shard-00000.ends").write_bytes(b"\xff" * 16), "in no order"),
+        (lambda folder: (folder / "shard-00000.ends").write_bytes(b"\2" + bytes(7) + b"\1" + bytes(7)), "in no order"),
+    ],
+)
+@pytest.mark.parametrize("format", ["bin", "npy"])
+def test_damaged_rows_are_refused(tok, tmp_path, format, damage, says):
+    shards.write(tok, ["the cat", "x"], tmp_path / "out", format=format, pack=4)
+    damage(tmp_path / "out")
+    with pytest.raises(ShardError, match=says):
+        list(shards.rows(tmp_path / "out"))
+
+
 # Arguments and errors
 
 
@@ -363,6 +469,7 @@ def test_damaged_shards_are_refused(tok, tmp_path, damage, says):
         ({"validation": 1.0}, "from 0 to less than 1"),
         ({"shard_size": "many"}, "number of tokens such as"),
         ({"shard_size": 0}, "shard_size must be from 1"),
+        ({"shard_size": "9" * 400}, "shard_size must be from 1"),
         ({"seed": -1}, "seed must be from 0"),
         ({"threads": 0}, "threads must be at least 1"),
         ({"eod": "<|im_end|>"}, "no token '<|im_end|>' to end documents with"),

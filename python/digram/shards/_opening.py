@@ -6,6 +6,7 @@ import json
 import os
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ Piece = tuple[Array, bool]
 """Ids of a document, and whether it ends there; else it goes on in the next piece."""
 
 DTYPES = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
+
+_NO_ORDER = "documents end in no order, or beyond its ids"
 
 _STRETCH = 1 << 20
 _ROWS = 1 << 8
@@ -81,7 +84,7 @@ class OpenShard:
 
     def damaged(self, what: str) -> ShardError:
         """The error for a shard that is not what it should be."""
-        return ShardError(f"{self.path} is damaged: {what}; encode again, or copy it anew")
+        return ShardError(f"{self.path} is damaged ({what}): encode again, or copy it anew")
 
     def pieces(self) -> Iterator[Piece]:
         """The documents, one after the other."""
@@ -134,7 +137,7 @@ class _Bin(OpenShard):
         for ends in self._ends(ids):
             for end in ends.tolist():
                 if not start <= end <= len(ids):
-                    raise self.damaged("documents end in no order, or beyond its ids")
+                    raise self.damaged(_NO_ORDER)
                 yield ids[start:end], True
                 start = end
         if start < len(ids) or (self.facts is None and self.eod is None):
@@ -144,8 +147,14 @@ class _Bin(OpenShard):
         if self.facts is None or self.row is None:
             raise self._not_packed()
         self._known()
-        ids = self._ids().reshape(-1, self.row)
-        ends = np.concatenate([*self._ends(ids), np.empty(0, np.uint64)]).astype(np.int64)
+        ids = self._ids()
+        if len(ids) % self.row:
+            raise self.damaged(f"its {len(ids):,} ids are no whole number of rows of {self.row:,}")
+        ids = ids.reshape(-1, self.row)
+        ends = np.concatenate([*self._ends(ids), np.empty(0, np.uint64)])
+        if len(ends) and (ends[-1] > self.tokens or bool((ends[1:] < ends[:-1]).any())):
+            raise self.damaged(_NO_ORDER)
+        ends = ends.astype(np.int64)
         for first in range(0, len(ids), _ROWS):
             some = ids[first : first + _ROWS]
             start, stop = first * self.row, (first + len(some)) * self.row
@@ -212,44 +221,78 @@ class _Megatron(OpenShard):
 
 class _Parquet(OpenShard):
     def _facts(self) -> dict[str, Any] | None:
-        self._file = _optional.needed("pyarrow.parquet", "Parquet").ParquetFile(self.path)
+        with self._reading():
+            self._file = _optional.needed("pyarrow.parquet", "Parquet").ParquetFile(self.path)
         return super()._facts()
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """What pyarrow says of a damaged file, with the name of the file."""
+        pyarrow = _optional.needed("pyarrow", "Parquet")
+        try:
+            yield
+        except (pyarrow.ArrowException, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise self.damaged(str(error).partition("\n")[0].rstrip(".")) from None
 
     def _batches(self) -> Iterator[Any]:
         schema = self._file.schema_arrow
-        if IDS not in schema.names:
-            raise ShardError(f"{self.path} has no column {IDS}: name a file of ids")
         self.packed = CU_SEQLENS in schema.names and METADATA in (schema.metadata or {})
         columns = [IDS, CU_SEQLENS, CONTINUES] if self.packed else [IDS]
-        return iter(self._file.iter_batches(1 << 12, columns=columns))
+        for name in columns:
+            if schema.names.count(name) != 1:
+                raise ShardError(f"{self.path} has no column {name}: name a file of ids")
+            if name != CONTINUES and not _is_lists(kind := schema.field(name).type):
+                raise ShardError(f"{self.path} has {kind} in the column {name}, not lists of ids: name a file of ids")
+        with self._reading():
+            for batch in self._file.iter_batches(1 << 12, columns=columns):
+                if any(column.null_count for column in batch.columns):
+                    raise self.damaged("a row of it is null")
+                yield batch
+
+    def _lists(self, column: Any) -> tuple[Array, Array]:
+        """What an Arrow array of lists holds: all values, and where each list begins among them, and the end."""
+        if not hasattr(column, "offsets"):  # lists of one fixed size
+            column = column.cast(_optional.needed("pyarrow", "Parquet").large_list(column.type.value_type))
+        if column.values.null_count:
+            raise self.damaged("an id of it is null")
+        return column.values.to_numpy(zero_copy_only=False), column.offsets.to_numpy(zero_copy_only=False)
+
+    def _packed_rows(self, batch: Any) -> Iterator[tuple[Array, Array]]:
+        """The ids and the boundaries of each row."""
+        ids, starts = self._lists(batch.column(IDS))
+        borders, places = self._lists(batch.column(CU_SEQLENS))
+        for row in range(len(batch)):
+            inside = borders[places[row] : places[row + 1]]
+            ends = [0, *inside.tolist(), int(starts[row + 1] - starts[row])]
+            if not len(inside) or inside[0] != 0 or any(before > after for before, after in pairwise(ends)):
+                raise self.damaged(f"the boundaries in {CU_SEQLENS} are no ascending places of their row")
+            yield ids[starts[row] : starts[row + 1]], inside
 
     def pieces(self) -> Iterator[Piece]:
         for batch in self._batches():
-            ids, starts = _lists(batch.column(IDS))
             if not self.packed:
+                ids, starts = self._lists(batch.column(IDS))
                 for start, end in pairwise(starts.tolist()):
                     yield ids[start:end], True
                 continue
-            borders, places = _lists(batch.column(CU_SEQLENS))
-            for row, goes_on in enumerate(batch.column(CONTINUES).to_pylist()):
-                inside = (borders[places[row] : places[row + 1]] + starts[row]).tolist()
-                for i, (start, end) in enumerate(pairwise(inside), 2):
-                    yield ids[start:end], not (goes_on and i == len(inside))
+            goes_on = batch.column(CONTINUES).to_pylist()
+            for row, (ids, inside) in enumerate(self._packed_rows(batch)):
+                for i, (start, end) in enumerate(pairwise(inside.tolist()), 2):
+                    yield ids[start:end], not (goes_on[row] and i == len(inside))
 
     def rows(self) -> Iterator[tuple[Array, Array]]:
         for batch in self._batches():
             if not self.packed:
                 raise self._not_packed()
-            ids, starts = _lists(batch.column(IDS))
-            borders, places = _lists(batch.column(CU_SEQLENS))
-            for row in range(len(batch)):
-                yield ids[starts[row] : starts[row + 1]], borders[places[row] : places[row + 1]]
+            yield from self._packed_rows(batch)
 
 
-def _lists(column: Any) -> tuple[Array, Array]:
-    """What an Arrow array of lists holds: all values, and where each list begins among them, and the end."""
-    offsets = column.offsets.to_numpy(zero_copy_only=False)
-    return column.values.to_numpy(zero_copy_only=False), offsets
+def _is_lists(kind: Any) -> bool:
+    types = _optional.needed("pyarrow", "Parquet").types
+    lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return bool(lists and types.is_integer(kind.value_type))
 
 
 def _mapped(path: Path, dtype: str, number: int, offset: int = 0) -> Array:

@@ -116,7 +116,7 @@ def number_of_tokens(name: str, amount: int | str) -> int:
     if isinstance(amount, str):
         if not (found := _AMOUNT.fullmatch(amount.strip())):
             raise ValueError(f'{name} must be a number of tokens such as 250000, "250k" or "100M", not {amount!r}')
-        amount = int(min(float(found[1]), 1e18) * _UNITS[found[2].lower()]) if found[2] else int(float(found[1]))
+        amount = int(min(float(found[1]), 1e30) * _UNITS[found[2].lower()])
     return _whole(name, amount, 1, (1 << 62))
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from digram import __version__, _optional, _threads
+from digram._checked import check_tokenizer
 from digram.errors import DigramError
 from digram.shards import _manifest, _pipeline
 from digram.shards._options import DEFAULT_SHARD_SIZE, MOST_OF_A_DOCUMENT, Format, Options
@@ -109,6 +110,7 @@ def write(
     error, an interruption or a kill, whole shards stay, nothing half-written stands under a final name, and `resume`
     goes on.
     """
+    check_tokenizer(tokenizer)
     options = Options.of(
         tokenizer,
         format=format,
