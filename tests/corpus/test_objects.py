@@ -1,6 +1,7 @@
 """Data sets that are objects, and addresses."""
 
 import sqlite3
+import zipfile
 
 import fsspec
 import pyarrow
@@ -153,6 +154,12 @@ def test_addresses_are_files_folders_and_patterns(memory):
 
 
 def test_a_local_file_by_its_address(tmp_path):
+    with zipfile.ZipFile(tmp_path / "z.zip", "w") as file:
+        file.writestr("a.txt", "one")
+        file.writestr("b.txt", "two")
+    assert list(digram.Corpus(f"zip://*.txt::file://{tmp_path}/z.zip")) == [b"one", b"two"]
+    assert list(digram.Corpus(f"zip://b.txt::file://{tmp_path}/z.zip", lines=True)) == [b"two"]
+    (tmp_path / "z.zip").unlink()
     (tmp_path / "x.txt").write_text("text")
     assert list(digram.Corpus(f"file://{tmp_path}/x.txt")) == [b"text"]
     assert list(digram.Corpus(f"file://{tmp_path}")) == [b"text"]
@@ -164,8 +171,60 @@ def test_a_local_file_by_its_address(tmp_path):
 
 
 def test_an_address_of_no_known_kind(monkeypatch):
-    with pytest.raises(ValueError, match="nothing"):
+    with pytest.raises(ValueError, match=r"^nothing://x is no file, and no address that fsspec knows \(.*nothing"):
         digram.Corpus("nothing://x")
+    with pytest.raises(ValueError, match=r"^notes::1 is no file, and no address that fsspec knows"):
+        digram.Corpus("notes::1")
+
+
+class Failing(fsspec.AbstractFileSystem):
+    """A store whose package has errors of its own kind, and none of the system's."""
+
+    protocol = "failing"
+    cachable = False
+
+    class Error(Exception):
+        pass
+
+    def exists(self, path, **_):
+        return True
+
+    def isdir(self, path):
+        if path == "list":
+            raise self.Error("the list is lost\nfor now")
+        return False
+
+    def size(self, path):
+        return 5
+
+    def open(self, path, mode="rb", **_):
+        failing = self
+
+        class File:
+            def read(self, size=-1):
+                raise failing.Error("the line is cut")
+
+            def seekable(self):
+                return False
+
+            def close(self):
+                pass
+
+        return File()
+
+
+def test_errors_of_the_package_behind_an_address_name_it():
+    fsspec.register_implementation("failing", Failing, clobber=True)
+    for address, options, message in [
+        ("failing://list", {}, "the list is lost"),
+        ("failing://x.txt", {}, "the line is cut"),
+        ("failing://x.txt", {"lines": True}, "the line is cut"),
+        ("failing://x.txt.gz", {}, "the line is cut"),
+        ("failing://x.parquet", {}, "the line is cut"),
+    ]:
+        with pytest.raises(OSError, match=message) as caught:
+            list(digram.Corpus(address, **options))
+        assert (caught.value.filename, caught.value.strerror) == (address, message)
 
 
 def test_reading_ahead_ends_where_nobody_asks_any_more(tmp_path):

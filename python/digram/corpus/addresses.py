@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, cast
 
 from digram._optional import needed
@@ -12,15 +14,42 @@ from digram._optional import needed
 __all__ = ["expand", "opened", "size_of"]
 
 
-def _found(address: str) -> tuple[Any, str]:
-    """(file system, path in it)."""
-    fsspec = needed("fsspec", f"an address such as {address.partition('://')[0]}://")
+@contextmanager
+def _naming(address: str) -> Iterator[None]:
+    """Errors with the address; those of the package behind a protocol, which may be of any kind, as OSErrors."""
     try:
-        system, path = fsspec.core.url_to_fs(address)
+        yield
     except ImportError as error:
         message = f"{address} needs a package that is not installed ({error}): install it beside fsspec"
         raise ModuleNotFoundError(message, name=error.name) from None
-    return system, path
+    except OSError as error:
+        if error.errno is None:
+            kinds = {FileNotFoundError: errno.ENOENT, PermissionError: errno.EACCES}
+            error.errno = kinds.get(type(error), errno.EIO)
+            known = type(error) in kinds
+            error.strerror = os.strerror(error.errno) if known else _said(error) or os.strerror(errno.EIO)
+        with suppress(AttributeError):
+            error.filename = address
+        raise
+    except Exception as error:
+        raise OSError(errno.EIO, _said(error) or type(error).__name__, address) from error
+
+
+def _said(error: Exception) -> str:
+    return str(error).partition("\n")[0].rstrip(". ")
+
+
+def _found(address: str) -> tuple[Any, str]:
+    """(file system, path in it)."""
+    fsspec = needed("fsspec", f"an address such as {address.partition('://')[0]}://")
+    with _naming(address):
+        try:
+            return cast(tuple[Any, str], fsspec.core.url_to_fs(address))
+        except ValueError as error:
+            reason = error
+    raise ValueError(
+        f"{address} is no file, and no address that fsspec knows ({reason}): paths start at the current folder"
+    )
 
 
 def expand(address: str) -> list[tuple[str, bool]]:
@@ -36,7 +65,7 @@ def expand(address: str) -> list[tuple[str, bool]]:
         return [f for f in system.find(folder) if not any(p.startswith(".") for p in f.split("/")[below:])]
 
     files: dict[str, bool] = {}
-    try:
+    with _naming(address):
         if any(mark in path for mark in "*?[") and not system.exists(path):
             for match in system.glob(path):
                 if system.isdir(match):
@@ -52,8 +81,6 @@ def expand(address: str) -> list[tuple[str, bool]]:
             if system.exists(path):
                 return [(address, False)]
             missing = os.strerror(errno.ENOENT)
-    except OSError as error:
-        raise _naming(error, address) from None
     if not files:
         raise FileNotFoundError(errno.ENOENT, missing, address)
     return sorted(files.items(), key=lambda file: file[0].split("/"))
@@ -62,28 +89,47 @@ def expand(address: str) -> list[tuple[str, bool]]:
 def size_of(address: str) -> int | None:
     """The size of a file in bytes, None where the protocol does not say it."""
     system, path = _found(address)
-    try:
+    with _naming(address):
         size = system.size(path)
-    except OSError as error:
-        raise _naming(error, address) from None
     return None if size is None else int(size)
 
 
 def opened(address: str) -> BinaryIO:
     """A file for reading."""
     system, path = _found(address)
-    try:
-        return cast(BinaryIO, system.open(path, "rb"))
-    except OSError as error:
-        raise _naming(error, address) from None
+    with _naming(address):
+        return cast(BinaryIO, _Opened(system, system.open(path, "rb"), address))
 
 
-def _naming(error: OSError, address: str) -> OSError:
-    """The error with the address, and with a number that says of what kind it is."""
-    if error.errno is None:
-        kinds = {FileNotFoundError: errno.ENOENT, PermissionError: errno.EACCES}
-        error.errno = kinds.get(type(error), errno.EIO)
-        error.strerror = os.strerror(error.errno) if type(error) in kinds else str(error) or os.strerror(errno.EIO)
-    with suppress(AttributeError):
-        error.filename = address
-    return error
+class _Opened(io.RawIOBase):
+    """A file whose errors have its address; it keeps the file system, which may close its files when it goes."""
+
+    def __init__(self, system: Any, file: Any, address: str) -> None:
+        self._system, self._file, self._address = system, file, address
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return bool(self._file.seekable())
+
+    def read(self, size: int = -1) -> bytes:
+        with _naming(self._address):
+            return cast(bytes, self._file.read(size))
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        with _naming(self._address):
+            return int(self._file.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
