@@ -41,6 +41,28 @@ def stdin(monkeypatch, data):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
 
 
+def test_a_link_to_a_folder_that_it_is_in_is_not_followed_round_and_round(tmp_path, monkeypatch):
+    """glob follows it forty times, and of two such links 2^40 times."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("d/a/b", "elsewhere"):
+        os.makedirs(folder)
+    for name in ("d/x.txt", "d/a/y.txt", "d/a/b/z.txt", "elsewhere/w.txt"):
+        Path(name).write_text(name)
+    for name, target in (
+        ("d/up", "."),
+        ("d/a/up", ".."),
+        ("d/a/b/up", "../.."),
+        ("d/self", "self"),
+        ("d/a/there", "../../elsewhere"),
+    ):
+        os.symlink(target, name)
+    expected = ["d/a/b/z.txt", "d/a/there/w.txt", "d/a/y.txt", "d/x.txt"]
+    for pattern in ("d/**/*.txt", "**/*.txt", f"{tmp_path}/d/**/*.txt", "d/**/**/*.txt"):
+        found = [name.removeprefix(f"{tmp_path}/") for name in digram.Corpus(pattern).files]
+        assert [name for name in found if name.startswith("d/")] == expected
+    assert list(digram.Corpus("d/a/b/up/**/y.txt").files) == ["d/a/b/up/a/y.txt"]
+
+
 def names(*paths, **options):
     return list(digram.Corpus(list(paths), **options).files)
 

@@ -117,11 +117,16 @@ class Corpus:
             raise TypeError(f"field must be a str, not {type(field).__name__}")
         if lines and separator is not None:
             raise ValueError('a text is cut at lines or at a separator, not both: give separator="\\n" or lines=True')
+        if separator is not None and not isinstance(separator, str):
+            raise TypeError(f"separator must be a str, not {type(separator).__name__}")
         if separator == "":
             raise ValueError("separator is the empty string, which stands everywhere: name a text that ends a document")
         self.field, self.errors, self.skip_bad = field, errors, skip_bad
         self._lines = lines
-        self._end = b"\n" if lines else None if separator is None else separator.encode()
+        try:
+            self._end = b"\n" if lines else None if separator is None else separator.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"separator must be text, and {separator!r} is none: give characters") from None
         self._selection = Selection(shard, sample, seed, max_documents, max_characters)
         self._items = source if isinstance(source, Items) else items_of(source)
         if self._items is None:
@@ -375,6 +380,9 @@ def _files(given: Path | Iterable[Path], format: str | None, field: str | None) 
     names = [given] if isinstance(given, (str, bytes, os.PathLike)) else list(given)
     if not names:
         raise ValueError("a corpus needs at least one path")
+    for i, name in enumerate(names):
+        if not isinstance(name, (str, bytes, os.PathLike)):
+            raise TypeError(f"item {i} must be a path, not {type(name).__name__}: Corpus.from_texts is for texts")
     paths.check_format(format)
     found = [file for path in names for file in paths.expand(os.fsdecode(path))]
     files = tuple(File(name, swept, *paths.format_of(name, format, field)) for name, swept in found)

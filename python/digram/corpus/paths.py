@@ -14,12 +14,13 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from digram._text import printable
 
-__all__ = ["FORMATS", "PACKINGS", "File", "expand", "format_of", "opened", "shown", "size_of"]
+__all__ = ["FORMATS", "PACKINGS", "File", "expand", "format_of", "matches", "opened", "shown", "size_of"]
 
 PACKINGS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"}
 """How a file is packed, by the last suffix of its name."""
@@ -92,11 +93,13 @@ def looks_like_records(name: str) -> bool:
 def check_format(format: str | None) -> None:
     """ValueError for what is no format."""
     if format is not None:
+        if not isinstance(format, str):
+            raise TypeError(f"format must be a str, not {type(format).__name__}")
         kind, dot, packing = format.partition(".")
         if kind not in FORMATS or (dot and "." + packing not in PACKINGS):
             raise ValueError(
-                f"format must be one of {', '.join(FORMATS)}, or one of these and how it is packed "
-                f'(such as "jsonl.zst": {", ".join(PACKINGS)}), not {format!r}'
+                f"format must be one of {', '.join(FORMATS)}, or one of these and {', '.join(PACKINGS)} "
+                f'(such as "jsonl.zst"), not {format!r}'
             )
 
 
@@ -116,7 +119,7 @@ def expand(path: str) -> list[tuple[str, bool]]:
         return [(path, False)]
     elif glob.has_magic(path):
         found: dict[str, bool] = {}  # a pattern may find a file both by itself and in a folder
-        for match in glob.glob(path, recursive=True):
+        for match in matches(path):
             if os.path.isdir(match):
                 for name, swept in _swept(match):
                     found.setdefault(name, swept)
@@ -128,6 +131,48 @@ def expand(path: str) -> list[tuple[str, bool]]:
     else:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     return sorted(files, key=_by_path)
+
+
+def matches(pattern: str, above: tuple[str, ...] = ()) -> Iterator[str]:
+    """What glob finds, hidden files left out. Where `**` meets a link to a folder that it is in, it does not go round
+    and round, which glob does as often as the system lets it. `above` are such folders."""
+    parts = pattern.split(os.sep)
+    if "**" not in parts:
+        yield from glob.glob(pattern)
+        return
+    at = parts.index("**")
+    before, after = os.sep.join(parts[:at]), parts[at + 1 :]
+    bases = glob.glob(before + os.sep) if before else [os.sep if at else ""]
+    for base in bases:
+        for folder, files, inside in _below(base, above):
+            if after:
+                yield from matches(os.path.join(glob.escape(folder), *after), inside)
+            else:
+                yield from (os.path.join(folder, name) for name in files)
+
+
+def _below(base: str, above: tuple[str, ...]) -> Iterator[tuple[str, list[str], tuple[str, ...]]]:
+    """(folder, names of what is in it and is none, the folders above it with itself) of a folder and of all below it,
+    without hidden ones."""
+    real = os.path.realpath(base or ".")
+    if real in above[:-1]:
+        return
+    waiting = [(base, (*above, real))]
+    while waiting:
+        folder, above = waiting.pop()
+        files = []
+        with suppress(PermissionError, NotADirectoryError), os.scandir(folder or ".") as entries:
+            for entry in entries:
+                path = os.path.join(folder, entry.name)
+                if entry.name.startswith("."):
+                    continue
+                if not os.path.isdir(path):
+                    files.append(entry.name)
+                    continue
+                real = os.path.realpath(path) if entry.is_symlink() else os.path.join(above[-1], entry.name)
+                if real not in above:
+                    waiting.append((path, (*above, real)))
+        yield folder, files, above
 
 
 def _swept(folder: str) -> Iterator[tuple[str, bool]]:
