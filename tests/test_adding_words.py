@@ -179,6 +179,10 @@ def test_the_command(tmp_path):
     assert len(both) == digram.load(out).n_vocab - 400
     vocab = digram.load(out).vocab
     assert all(vocab[id] == b"".join(tokenizer.vocab[old] for old in parts) for id, parts in both.items())
+    # How FILES are read says nothing of the words.
+    for options in (["--lines"], ["--field", "text"], ["--separator", "e"], ["--format", "parquet"]):
+        code, stdout, _ = run("extend", base, "-o", out, "--words", words, "--json", *options)
+        assert (code, list(json.loads(stdout)["words"])[::2]) == (0, ["etcd", "Kubernetes"])
     assert run("extend", base, "-o", out)[0] == 2
     assert run("extend", base, text, "-o", out)[0] == 2
     assert run("extend", base, "-o", out, "--tokens", 5, "--word", "x")[0] == 2

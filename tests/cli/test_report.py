@@ -84,6 +84,37 @@ def test_parallel_lines_and_files(tmp_path):
     assert (code, err[0]) == (1, f"error: t/en has a file b.txt, and {tmp_path}/one has none of this name")
 
 
+def test_parallel_texts_are_cut_as_the_options_say(tmp_path):
+    options = ["report", "english", "--on", "en.txt", "--to", "json", "--resamples", 0, "--parallel"]
+    tok = digram.load("english")
+
+    def parallel(*given):
+        code, out, err = run(*options, *given)
+        assert code == 0, err
+        return json.loads(out)["parallel"]
+
+    assert parallel("en.txt", "de.txt", "--lines") == parallel("en.txt", "de.txt")
+    found = parallel("t/en", "t/de", "--lines")
+    assert found["tokens"]["english"]["en"] == tok.count("one text") + tok.count("two")
+    for name, texts in {"a": ["low", "lower\nnew"], "b": ["x", "yy"], "c": ["x", None]}.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    a, b, c = (tmp_path / f"{name}.jsonl" for name in "abc")
+    found = parallel(a, b, "--field", "text")
+    assert (found["units"], found["tokens"]["english"]["a"]) == (2, tok.count("low") + tok.count("lower\nnew"))
+    assert parallel(a, b, "--field", "text", "--max-documents", 1)["units"] == 1
+    code, _, err = run(*options, a, c, "--field", "text")
+    assert (code, err[-2]) == (
+        1,
+        f"error: {c} has records without a text, so that nothing says what is the translation of what",
+    )
+    for folder, text in (("one", "1\n2\n"), ("two", "1\n")):
+        os.makedirs(tmp_path / folder)
+        (tmp_path / folder / "a.txt").write_text(text)
+    assert parallel(tmp_path / "one", tmp_path / "two")["units"] == 1
+    code, _, err = run(*options, tmp_path / "one", tmp_path / "two", "--lines")
+    assert (code, err[0]) == (1, f"error: a.txt has 2 documents in {tmp_path}/one and 1 in {tmp_path}/two")
+
+
 @pytest.mark.parametrize("name", ["r.txt", "r.json", "r.csv", "r.md"])
 def test_files_by_their_names(name, tmp_path):
     code, out, err = run("report", "english", "--on", "en.txt", "-o", tmp_path / name)

@@ -117,8 +117,12 @@ def extend(
 
 def _lines(name: str, errors: Errors) -> list[str]:
     """The lines of a file, without white space around them; empty ones are left out."""
-    [(_, text)] = options.corpus_of([name], errors).documents()
-    return [line for line in map(str.strip, text.decode("utf-8-sig").split("\n")) if line]
+    from digram.corpus import Corpus
+
+    # Not as the options say: those are for FILES.
+    with warnings_as_lines():
+        lines = [line.decode().strip() for line in Corpus([name], errors=errors, format="text", lines=True)]
+    return [line for line in lines if line]
 
 
 @click.command(short_help="Keep the tokens that texts use.")

@@ -261,13 +261,16 @@ def read(corpus: Corpus, label: str, quiet: bool) -> Iterator[Named]:
             bar.reach(batch.read)
 
 
-def corpus_of(files: Sequence[str], errors: Errors, learning: bool = False) -> Corpus:
-    """The corpus of FILES, as the options of `reading` say. With `learning`, warns of records that are read as text."""
+def corpus_of(files: Sequence[str], errors: Errors, learning: bool = False, by_line: bool = False) -> Corpus:
+    """The corpus of FILES, as the options of `reading` say. With `learning`, warns of records that are read as text;
+    with `by_line`, texts are cut into lines, unless a separator cuts them."""
     from digram.cli.data import chosen
     from digram.corpus import Corpus
     from digram.corpus.paths import looks_like_records
 
     given = chosen()
+    if by_line and "separator" not in given:
+        given["lines"] = True
     corpus = Corpus(files, errors=errors, **given)
     if learning and given.get("field") is None and given.get("format") is None:
         records = [name for name in corpus.files if looks_like_records(name)]

@@ -11,6 +11,7 @@ import click
 
 from digram.cli import options
 from digram.cli.messages import CommandError, note, warnings_as_lines
+from digram.cli.parallel import Parallel
 from digram.cli.terminal import write
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def report(
     if drawings:
         _check_installed("matplotlib", "--plot")
     groups = {name: options.corpus_of(paths, errors) for name, paths in _groups(on).items()}
-    lines = _Parallel(parallel, errors).texts() if parallel else None
+    lines = Parallel(_named(parallel, "--parallel", _file_name), errors).texts() if parallel else None
     tokenizers = {
         name: options.load_tokenizer(tok, split, special) for name, tok in _named(toks, "TOK", _tokenizer_name).items()
     }
@@ -279,6 +280,8 @@ def _groups(given: Sequence[str]) -> dict[str, list[str]]:
     """The files of each group: those of one NAME together, others one by one."""
     import glob
 
+    from digram.corpus.paths import matches
+
     named: dict[str, list[str]] = {}
     alone: list[str] = []
     order: list[tuple[str | None, str]] = []
@@ -287,8 +290,7 @@ def _groups(given: Sequence[str]) -> dict[str, list[str]]:
         if name is not None:
             order.append((name, path))
         elif not os.path.lexists(path) and glob.has_magic(path):
-            matches = sorted(glob.glob(path, recursive=True))
-            order += [(None, match) for match in matches or [path]]
+            order += [(None, match) for match in sorted(set(matches(path))) or [path]]
         else:
             order.append((None, path))
     alone = [path for name, path in order if name is None]
@@ -345,55 +347,3 @@ def _tokenizer_name(tok: str) -> str:
         if name.endswith(end) and name != end:
             return name[: -len(end)]
     return name
-
-
-class _Parallel:
-    """The texts of --parallel: lines of files, or files of folders."""
-
-    def __init__(self, given: Sequence[str], errors: Errors) -> None:
-        self._paths = _named(given, "--parallel", _file_name)
-        self._errors: Errors = errors
-
-    def texts(self) -> dict[str, list[bytes]]:
-        """The units of each language, in the same order."""
-        folders = [os.path.isdir(path) for path in self._paths.values()]
-        if all(folders):
-            return self._by_file()
-        if any(folders):
-            raise CommandError(
-                "--parallel has files and folders",
-                "give files, which are compared line by line, or folders, whose files of the same name are compared",
-            )
-        found = {name: self._lines(path) for name, path in self._paths.items()}
-        first = next(iter(found))
-        for name, lines in found.items():
-            if len(lines) != len(found[first]):
-                raise CommandError(
-                    f"{self._paths[first]} has {len(found[first]):,} lines and {self._paths[name]} {len(lines):,}",
-                    "line i of each file must be the translation of line i of all others",
-                )
-        return found
-
-    def _lines(self, path: str) -> list[bytes]:
-        corpus = options.corpus_of([path], self._errors)
-        [(_, text)] = corpus.documents()
-        lines = text.split(b"\n")
-        if not lines[-1]:
-            del lines[-1]
-        return [line.removesuffix(b"\r") for line in lines]
-
-    def _by_file(self) -> dict[str, list[bytes]]:
-        found = {}
-        for name, folder in self._paths.items():
-            with warnings_as_lines():
-                corpus = options.corpus_of([folder], self._errors)
-                found[name] = {os.path.relpath(path, folder): text for path, text in corpus.documents()}
-        first = next(iter(found))
-        for name, texts in found.items():
-            for file in sorted(texts.keys() ^ found[first].keys()):
-                there, missing = (first, name) if file in found[first] else (name, first)
-                raise CommandError(
-                    f"{self._paths[there]} has a file {file}, and {self._paths[missing]} has none of this name",
-                    "folders of --parallel must hold files of the same names",
-                )
-        return {name: [texts[file] for file in sorted(texts)] for name, texts in found.items()}
