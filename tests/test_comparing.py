@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from array import array
 from collections import Counter
@@ -142,6 +143,26 @@ def test_many_different_ones_are_counted_in_bounded_memory(monkeypatch):
     for d in found.differences:
         want = exact[d.text, tuple(range(1, len(d.text))), ()]
         assert want - found.missed <= d.count <= want or len(d.cut_b) > 1
+
+
+def test_records_of_a_file_are_counted_together(tmp_path):
+    """A data set of millions of records is a row, and not millions."""
+    a, b = (digram.train("low lower lowest", size, split="gpt2") for size in (258, 260))
+    texts = ["low lower", "", "newest lowest low", "x", "low lower"]
+    for name in ("x", "y"):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    found = compare_texts(a, b, digram.Corpus(tmp_path, "text"))
+    one_by_one = compare_texts(a, b, texts)
+    assert [counts.name for counts in found.documents] == [f"{tmp_path}/{name}.jsonl" for name in ("x", "y")]
+    for counts in found.documents:
+        assert counts == dataclasses.replace(one_by_one.total, name=counts.name)
+    first = found.differences[0]
+    assert (first.text, first.name, first.count) == (b" lowe", f"{tmp_path}/x.jsonl line 1", 6)
+    with pytest.raises(TypeError, match="text 1 must be str or bytes, not int"):
+        compare_texts(a, b, ["a", 5])
+    (tmp_path / "x.txt").write_text("low lower")
+    [counts] = compare_texts(a, b, digram.Corpus(tmp_path / "x.txt")).documents
+    assert counts == dataclasses.replace(compare_texts(a, b, "low lower").documents[0], name=str(tmp_path / "x.txt"))
 
 
 def test_cost_and_shares():

@@ -22,8 +22,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from digram._checked import check_tokenizer
 from digram._text import whole_characters
 from digram.corpus import Corpus
+from digram.corpus.batch import as_bytes
+from digram.corpus.paths import shown
 
 if TYPE_CHECKING:
     from digram.cutting import Specials
@@ -151,7 +154,8 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class TextComparison:
-    """What `compare_texts` found: counts for each document and in all, and the most frequent differences.
+    """What `compare_texts` found: counts for each document (of records, for each file) and in all, and the most
+    frequent differences.
 
     `missed` is by how much the counts of differences may be too low: 0, but where there were more than 262,144 to be
     told from each other. `cuts` is how many documents had to be cut where a tokenizer might not (`compare_texts` says
@@ -203,8 +207,8 @@ def compare_texts(
     Errors are those of `encode`.
     """
     comparing = Comparing(a, b, allowed_special=allowed_special)
-    for name, document in _named(texts):
-        comparing.add(name, document, progress)
+    for name, where, document in _named(texts):
+        comparing.add(name, document, progress, where)
     return comparing.result(most)
 
 
@@ -212,26 +216,43 @@ class Comparing:
     """A comparison that texts are added to, one document after the other."""
 
     def __init__(self, a: Tokenizer, b: Tokenizer, *, allowed_special: Specials = (), block: int = BLOCK) -> None:
+        check_tokenizer(a, "a")
+        check_tokenizer(b, "b")
         self._sides = tuple((t._encoder, t._specials(allowed_special, ())) for t in (a, b))
         self._block = block
         self._documents: list[Counts] = []
         self._kept: dict[tuple[bytes, tuple[int, ...], tuple[int, ...]], list[Any]] = {}
         self._missed = self._cuts = 0
 
-    def add(self, name: str, document: str | bytes, progress: Callable[[int], object] | None = None) -> None:
-        """Compares one document. Errors are those of `encode`; then nothing of it was counted but its differences."""
+    def add(
+        self,
+        name: str,
+        document: str | bytes,
+        progress: Callable[[int], object] | None = None,
+        where: str | None = None,
+    ) -> None:
+        """Compares one document. Of a record `name` is the file, whose records that follow one another are counted
+        together, and `where` the place of this one.
+
+        Errors are those of `encode`; then nothing of the document was counted but its differences.
+        """
         if isinstance(document, str):
             document = whole_characters(document).encode()
+        elif not isinstance(document, bytes):
+            raise TypeError(f"{name} must be str or bytes, not {type(document).__name__}")
         counts, at = Counts(name), 0
         while True:
             end = self._end_of_block(document, at)
-            counts = counts.plus(self._block_of(name, document, at, end))
+            counts = counts.plus(self._block_of(where or name, document, at, end))
             if progress is not None:
                 progress(end - at)
             at = end
             if at >= len(document):
                 break
-        self._documents.append(counts)
+        if where is not None and self._documents and self._documents[-1].name == name:
+            self._documents[-1] = self._documents[-1].plus(counts)
+        else:
+            self._documents.append(counts)
 
     def result(self, most: int = 20) -> TextComparison:
         """What was found so far."""
@@ -348,12 +369,16 @@ class Comparing:
         return bool(together == encoder.encode(before, *specials) + encoder.encode(after, *specials))
 
 
-def _named(texts: Texts) -> Iterator[tuple[str, str | bytes]]:
+def _named(texts: Texts) -> Iterator[tuple[str, str | None, str | bytes]]:
+    """(name, place of a record, text) of each."""
     if isinstance(texts, Corpus):
-        yield from texts.documents()
+        for batch in texts._batches(1, thread=False):
+            for i, document in enumerate(as_bytes(batch.documents)):
+                name, where = batch.file(i), batch.where(i)
+                yield name, None if where == shown(name) else where, document
         return
     for number, text in enumerate([texts] if isinstance(texts, (str, bytes)) else texts):
-        yield f"text {number}", text
+        yield f"text {number}", None, text
 
 
 def _parts(text: bytes, cut: tuple[int, ...]) -> tuple[bytes, ...]:
