@@ -32,6 +32,37 @@ def ok(*arguments, stdin=b""):
     return stdout, stderr
 
 
+def test_options_that_make_no_sense_are_usage_errors():
+    digram.train("a", 256).save("bytes")
+    for given, says in [
+        (["--lines", "--separator", "x"], "--lines and --separator both say where a document ends"),
+        (["--format", "xml"], "must be one of text, jsonl, csv, tsv, parquet, arrow, or one of these and .gz"),
+        (["--format", "jsonl.rar"], "not 'jsonl.rar'"),
+    ]:
+        code, stdout, stderr = run("count", "-t", "bytes", "data.parquet", *given)
+        assert (code, stdout) == (2, "")
+        assert says in stderr[0]
+    code, _, stderr = run("count", "-t", "bytes", "data.parquet", "--separator", "\udcff")
+    assert (code, stderr[0]) == (1, "error: separator must be text, and '\\udcff' is none")
+
+
+def test_a_file_without_a_document_has_no_tokens():
+    digram.train("a", 256).save("bytes")
+    Path("x.jsonl").write_text("")
+    assert ok("count", "-t", "bytes", "x.jsonl", "--field", "text")[0] == "0\tx.jsonl\n"
+    stdout, _ = ok("count", "-t", "bytes", "x.jsonl", "--field", "text", "--json")
+    assert json.loads(stdout)["files"] == [{"file": "x.jsonl", "tokens": 0, "bytes": 0, "documents": 0}]
+
+
+def test_counts_that_are_damaged_are_named_with_a_way_out():
+    ok("count-pieces", "data.parquet", "-o", "x.parquet")
+    Path("x.parquet").write_bytes(Path("x.parquet").read_bytes()[:-100])
+    for name in ("x.parquet", "data/a.jsonl.zst"):
+        code, _, stderr = run("merge-counts", name, "-o", "y.parquet")
+        assert (code, stderr[0].startswith(f"error: {name} ")) == (1, True)
+        assert stderr[1].startswith("hint: give files that `digram count-pieces` wrote")
+
+
 def vocabulary(name):
     return Path(name).read_bytes()
 

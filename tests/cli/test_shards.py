@@ -94,6 +94,22 @@ def test_resume_and_its_refusals(files):
     assert contents(files / "out") == whole
 
 
+def test_shards_in_a_folder_that_is_read_are_refused(files):
+    """The run that goes on would find them among its texts, and take the corpus for another one."""
+    (files / "link").symlink_to(files)
+    for read in (files, files / "link", files / "in"):
+        (files / "in").mkdir(exist_ok=True)
+        (files / "in/x.txt").write_text("x")
+        code, _, stderr = run("encode", "-t", "english", read, "-o", files / "in/ids")
+        assert (code, stderr[0]) == (1, f"error: {files}/in/ids is in {read}, which is read")
+        assert not (files / "in/ids").exists()
+    for read, out in ((files / "in", files / "out"), (files, files / ".ids"), (files / "*.txt", files / "ids")):
+        assert run("encode", "-t", "english", read, "-o", out)[0] == 0
+    for pattern in ("**", "*", "i*"):
+        code, _, stderr = run("encode", "-t", "english", files / pattern, "-o", files / "ids2")
+        assert (code, stderr[0]) == (1, f"error: {files}/ids2 is in {files}/{pattern}, which is read")
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [

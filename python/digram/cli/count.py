@@ -78,6 +78,8 @@ def count(
             rows[-1]["bytes"] += sum(len(text) for _, text in batch[at : at + n])
             rows[-1]["documents"] += n
             at += n
+    if not rows and len(corpus.files) == 1:  # a file without a document
+        rows.append({"file": corpus.files[0], "tokens": 0, "bytes": 0, "documents": 0})
     said()
     tokens = sum(row["tokens"] for row in rows)
     if as_json:

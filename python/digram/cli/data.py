@@ -56,6 +56,19 @@ class Separator(click.types.StringParamType):
         return re.sub(r"\\([nrt0\\])", lambda found: _ESCAPES[found[1]], str(value))
 
 
+class Format(click.types.StringParamType):
+    """What a file holds, and how it is packed."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from digram.corpus.paths import check_format
+
+        try:
+            check_format(value)
+        except ValueError as error:
+            self.fail(f"{str(error).removeprefix('format ')}.", param, ctx)
+        return str(value)
+
+
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     if value is not None and param.name is not None:
         ctx.meta.setdefault(_KEPT, {})[_NAMES.get(param.name, param.name)] = value
@@ -64,6 +77,8 @@ def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 def chosen() -> dict[str, Any]:
     """The arguments for Corpus that the command line says."""
     kept: dict[str, Any] = click.get_current_context().meta.get(_KEPT, {})
+    if kept.get("lines") and "separator" in kept:
+        raise click.UsageError("--lines and --separator both say where a document ends: give one of them.")
     return dict(kept)
 
 
@@ -102,6 +117,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
 def _format(name: str) -> Callable[[Any], Any]:
     return _option(
         name,
+        type=Format(),
         metavar="FORMAT",
         help="What FILES hold, whatever their names say: text, jsonl, csv, tsv, parquet or arrow; of standard input "
         "also how it is packed, such as jsonl.zst.",

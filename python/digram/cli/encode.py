@@ -77,6 +77,8 @@ def encode(
     """
     if shards["output"] is None:
         sharding.check_alone()
+    else:
+        sharding.check_apart(files, shards["output"])
     tokenizer = options.load_tokenizer(tok, split, special)
     corpus = options.corpus_of(files, errors)
     if shards["output"] is not None:

@@ -142,4 +142,5 @@ def _file_error(error: OSError) -> str:
     # Only standard streams have no name here.
     name = error.filename if error.filename is not None else "standard output"
     reason = error.strerror or errno.errorcode.get(error.errno or 0, "unknown error")
-    return f"{name}: {reason[0].lower()}{reason[1:]}"
+    capital = reason[1:2].isupper()  # as in "HTTP error"
+    return f"{name}: {reason[0] if capital else reason[0].lower()}{reason[1:]}"

@@ -10,6 +10,7 @@ import click
 
 from digram.cli import options
 from digram.cli.messages import CommandError, counted, note, warnings_as_lines
+from digram.errors import FormatError
 
 if TYPE_CHECKING:
     from digram.corpus import Errors
@@ -129,9 +130,13 @@ def counts_of(
     """The sum of files of counts; `split` and `special` are for files that do not say theirs."""
     from digram.counts import PieceCounts
 
-    counts = PieceCounts.load(parts[0], split=split, special_tokens=special, memory_limit=memory_limit)
-    for part in parts[1:]:
-        counts.merge(part)
+    try:
+        counts = PieceCounts.load(parts[0], split=split, special_tokens=special, memory_limit=memory_limit)
+        for part in parts[1:]:
+            counts.merge(part)
+    except FormatError as error:
+        wanted = "give files that `digram count-pieces` wrote, or Parquet files with the columns piece and count"
+        raise CommandError(str(error), wanted) from None
     return counts
 
 

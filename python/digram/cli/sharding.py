@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import glob
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from digram.cli import options
-from digram.cli.messages import counted, note, warnings_as_lines
+from digram.cli.messages import CommandError, counted, note, warnings_as_lines
 
 if TYPE_CHECKING:
     from digram.corpus import Corpus
@@ -65,6 +68,28 @@ def check_alone() -> None:
 
 
 _NAMES = ("format", "eod", "no_eod", "pack", "validation", "validation_seed", "shard_size", "no_columns", "resume")
+
+
+def check_apart(files: Sequence[str], out: str) -> None:
+    """Shards in a folder of FILES would be texts of the run that goes on, for which that is another corpus."""
+    there = os.path.abspath(out).split(os.sep)
+    for name in files:
+        found = os.path.isdir(name) and not _is_outside(os.path.realpath(out), os.path.realpath(name))
+        if not found and glob.has_magic(name) and not os.path.lexists(name):
+            pattern = os.path.abspath(name).split(os.sep)
+            if pattern[-1] == "**":  # all that is in a folder
+                pattern, rest = pattern[:-1], there[len(pattern) - 1 :]
+                found = bool(rest) and not any(part.startswith(".") for part in rest)
+                found = found and len(there) > len(pattern) and all(map(fnmatchcase, there, pattern))
+            else:  # a folder that the pattern finds
+                found = len(there) >= len(pattern) and all(map(fnmatchcase, there, pattern))
+        if found:
+            raise CommandError(f"{out} is in {name}, which is read", "name a folder that is in none of FILES")
+
+
+def _is_outside(out: str, folder: str) -> bool:
+    """Whether a folder is not in another one, or is hidden there."""
+    return any(part.startswith(".") for part in os.path.relpath(out, folder).split(os.sep))
 
 
 def to_shards(
