@@ -6,6 +6,16 @@ def whole_characters(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+def utf8(text: object) -> bytes:
+    """A text in UTF-8; TypeError for what is none (of which `bytes` would make something, zeros of a number)."""
+    if isinstance(text, str):
+        return whole_characters(text).encode()
+    try:
+        return bytes(memoryview(text))  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"text must be str or bytes, not {type(text).__name__}") from None
+
+
 def character_places(text: str) -> list[int]:
     """Where each character of `whole_characters(text)` stands in `text`, and the length of `text` at the end."""
     places, at = [], 0

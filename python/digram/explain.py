@@ -22,7 +22,7 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from digram._text import whole_characters
+from digram._text import utf8
 from digram.errors import UnknownTokenError, VocabularyError
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def explain(
 ) -> Explanation:
     """How the ids of a text come about. Arguments and errors are those of `Tokenizer.encode`."""
     encoder = tokenizer._encoder
-    data = whole_characters(text).encode() if isinstance(text, str) else bytes(text)
+    data = utf8(text)
     found: list[Piece | Marker] = []
     merges: dict[bytes, tuple[Step, ...]] = {}
     specials = tokenizer._specials(allowed_special, disallowed_special)

@@ -8,6 +8,8 @@ import pytest
 
 import digram
 import digram.tiktoken
+import digram.vocabulary
+from digram.comparing import compare_texts
 from digram.errors import LeftOutWarning, UnknownTokenError
 
 
@@ -73,3 +75,44 @@ def test_warnings_live_with_the_errors():
 
     assert "LeftOutWarning" in errors.__all__
     assert corpus.LeftOutWarning is LeftOutWarning
+
+
+NO_TOKENIZER = {
+    "shards.write": lambda it, folder: digram.shards.write(it, ["a"], folder),
+    "vocabulary.compare": lambda it, _: digram.vocabulary.compare(it, it),
+    "vocabulary.extend": lambda it, _: digram.vocabulary.extend(it, ["a"], 1),
+    "vocabulary.add_words": lambda it, _: digram.vocabulary.add_words(it, ["a"]),
+    "vocabulary.prune": lambda it, _: digram.vocabulary.prune(it, ["a"]),
+    "compare_texts": lambda it, _: compare_texts(it, it, ["a"]),
+    "report.measure": lambda it, _: digram.report.measure({"x": it}, {"a": "a"}),
+}
+
+
+@pytest.mark.parametrize("name", NO_TOKENIZER)
+def test_what_is_no_tokenizer_is_refused_by_name(name, tmp_path):
+    for it in (None, "cl100k_base", 5, object()):
+        with pytest.raises(TypeError, match=f"must be a digram.Tokenizer, not {type(it).__name__}"):
+            NO_TOKENIZER[name](it, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_text_is_not_shown():
+    """bytes(5) are five zeros, bytes([104]) is an h."""
+    tok = digram.train("a", 256)
+    for it in (5, [104], None, 1.5, True):
+        for call in (tok.show, tok.explain):
+            with pytest.raises(TypeError, match=f"text must be str or bytes, not {type(it).__name__}"):
+                call(it)
+    for it in (b"ab", bytearray(b"ab"), memoryview(b"ab"), "ab"):
+        assert (tok.show(it).ids, tok.explain(it).ids) == ([97, 98], [97, 98])
+
+
+def test_what_is_no_path_or_option_of_a_corpus():
+    for source in ([5], [None], ["README.md", 5], [["x"]]):
+        with pytest.raises(TypeError, match=r"item \d must be a path, not"):
+            digram.Corpus(source)
+    for options in ({"separator": 5}, {"separator": b"x"}, {"format": 5}, {"field": 5}):
+        with pytest.raises(TypeError, match=r"must be a str, not"):
+            digram.Corpus(__file__, **options)
+    with pytest.raises(ValueError, match="separator must be text"):
+        digram.Corpus(__file__, separator="\ud800")

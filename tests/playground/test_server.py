@@ -138,6 +138,13 @@ def test_there_are_no_files(server, path):
     assert ask(server, "GET", path)[0] == 404
 
 
+def test_an_address_that_is_none_is_one_sentence(server, capfd):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(f"GET http://[::1 HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode())
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert capfd.readouterr().err == ""
+
+
 def test_methods(server):
     for method in ("PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"):
         assert ask(server, method, "/")[0] == 501

@@ -207,7 +207,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._body_read = self.command != "POST" and not self.headers.get("Content-Length", "0").strip("0")
         try:
             self._check_sender()
-            url = urlsplit(self.path)
+            try:
+                url = urlsplit(self.path)
+            except ValueError:
+                raise _RefusedError(HTTPStatus.BAD_REQUEST, "the address of the request is none") from None
             route = routes.get(url.path)
             if route is None:
                 if url.path in self.routes_allow:

@@ -62,7 +62,7 @@ def measure(
     no group, an option out of its range, parallel texts of different length. TypeError: an item that is no text. Errors
     of encoding name the tokenizer and the group.
     """
-    named = {"tokenizer": tokenizers} if isinstance(tokenizers, Tokenizer) else dict(tokenizers)
+    named = {"tokenizer": tokenizers} if isinstance(tokenizers, Tokenizer) else tokenizers
     _check(named, groups, parallel, reference, words, alpha, confidence, resamples, seed)
     threads = _threads.checked(threads)
     about = {name: facts(tokenizer) for name, tokenizer in named.items()}

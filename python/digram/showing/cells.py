@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from digram._text import whole_characters
+from digram._text import utf8
 
 if TYPE_CHECKING:
     from digram.cutting import Specials
@@ -113,7 +113,7 @@ def show(
 
     The other arguments and errors are those of `Tokenizer.encode`.
     """
-    data = whole_characters(text).encode() if isinstance(text, str) else bytes(text)
+    data = utf8(text)
     ids, spans = tokenizer.encode_with_offsets(
         data, allowed_special, disallowed_special, add_special_tokens, unit="bytes"
     )

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from digram._checked import check_tokenizer
 from digram.errors import UnknownSymbolError, VocabularyError
 from digram.explain import Piece, explain
 from digram.tokenizer import Tokenizer
@@ -44,6 +45,7 @@ def add_words(tokenizer: Tokenizer, words: Iterable[str], *, spaces: bool = True
     vocabulary lacks; an empty one; an ordered list with special tokens. VocabularyError: a token is spelt as the word
     already, and no merge leads to it.
     """
+    check_tokenizer(tokenizer)
     if isinstance(words, (str, bytes)):
         raise TypeError(f"words must be a list of str, not one {type(words).__name__}: use [word]")
     check_room(tokenizer)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from digram._checked import check_tokenizer
 from digram.definition import NO_ID
 from digram.errors import VocabularyError
 from digram.explain import merges as merges_that_happen
@@ -129,6 +130,8 @@ def compare(a: Tokenizer, b: Tokenizer) -> Comparison:
 
     What a text makes of the difference is told by `digram.comparing.compare_texts`.
     """
+    check_tokenizer(a, "a")
+    check_tokenizer(b, "b")
     kept: list[int] = []
     moved: dict[int, int] = {}
     removed: list[int] = []

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from digram._checked import check_tokenizer
 from digram._warn import warn
 from digram.counts import PieceCounts, Progress
 from digram.definition import NO_ID, Definition
@@ -47,6 +48,7 @@ def extend(
     ValueError: a vocabulary that cuts text in steps of its own, or an ordered list with special tokens. Otherwise as
     `train`. TrainingWarning: the texts ran out of pairs.
     """
+    check_tokenizer(tokenizer)
     if isinstance(tokens, bool) or not isinstance(tokens, int):
         raise TypeError(f"tokens must be an int, not {type(tokens).__name__}")
     if tokens < 0:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from digram._checked import check_tokenizer
 from digram.definition import NO_ID, Definition
 from digram.errors import VocabularyError
 from digram.formats.pairs import exact_pairs
@@ -34,6 +35,7 @@ def prune(tokenizer: Tokenizer, texts: Texts, *, keep: Iterable[int] = (), threa
     The texts have the same tokens as before, and any other text is still encoded: with old merges, but for those that
     led to tokens that are gone. A token that was canonical still is.
     """
+    check_tokenizer(tokenizer)
     definition = tokenizer._definition
     used = set(keep)
     for id in used:
