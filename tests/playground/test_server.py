@@ -145,6 +145,17 @@ def test_an_address_that_is_none_is_one_sentence(server, capfd):
     assert capfd.readouterr().err == ""
 
 
+def test_a_body_in_chunks_is_not_taken_for_the_next_request(server):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        host = f"Host: 127.0.0.1:{server.port}\r\n"
+        chunk = f"GET / HTTP/1.1\r\n{host}\r\n"
+        connection.sendall(f"GET /x HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n\r\n{chunk}".encode())
+        connection.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert answer.startswith(b"HTTP/1.1 404 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
 def test_methods(server):
     for method in ("PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"):
         assert ask(server, method, "/")[0] == 501

@@ -468,6 +468,7 @@ def test_damaged_rows_are_refused(tok, tmp_path, format, damage, says):
         ({"pack": 0}, "pack must be from 1"),
         ({"validation": 1.0}, "from 0 to less than 1"),
         ({"shard_size": "many"}, "number of tokens such as"),
+        ({"shard_size": "1.5"}, "number of tokens such as"),
         ({"shard_size": 0}, "shard_size must be from 1"),
         ({"shard_size": "9" * 400}, "shard_size must be from 1"),
         ({"seed": -1}, "seed must be from 0"),

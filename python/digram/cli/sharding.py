@@ -117,7 +117,7 @@ def to_shards(
         raise click.UsageError(f"--validation is a part from 0 to less than 1, not {given['validation']:g}.")
     if given["pack"] is not None and given["format"] == "megatron":
         raise click.UsageError("--pack is not for --format megatron, whose trainer packs documents itself.")
-    out, eod = given["output"], given["eod"] or not given["no_eod"]
+    out, eod = given["output"], not given["no_eod"] if given["eod"] is None else given["eod"]
     if eod is True and shards.DEFAULT_EOD not in tokenizer.special_tokens:
         note(f"no id ends a document: TOK has no {shards.DEFAULT_EOD}, and --eod TOKEN names another", quiet)
     shown = not quiet and (corpus.bytes is None or corpus.bytes >= options.WORTH_A_BAR)
@@ -162,6 +162,6 @@ def _sentence(done: Statistics, out: str) -> str:
     before = f", {done.resumed_from:,} of them by earlier runs" if done.resumed_from else ""
     return (
         f"{counted(done.tokens, 'token')} of {counted(done.documents, 'document')} in {counted(done.shards, 'shard')} "
-        f"in {out}{before}: {done.bytes_per_token:.2f} bytes per token, longest document {done.longest:,} tokens, "
+        f"in {out}{before}: {done.bytes_per_token:.2f} bytes per token, longest document {counted(done.longest, 'token')}, "
         f"{done.tokens_per_second:,.0f} tokens per second in {done.seconds:.1f} s"
     )

@@ -204,7 +204,8 @@ class _Handler(BaseHTTPRequestHandler):
     }
 
     def _answer(self, routes: dict[str, Callable[[_Handler, dict[str, str]], tuple[str, bytes]]]) -> None:
-        self._body_read = self.command != "POST" and not self.headers.get("Content-Length", "0").strip("0")
+        bodiless = not self.headers.get("Content-Length", "0").strip("0") and "Transfer-Encoding" not in self.headers
+        self._body_read = self.command != "POST" and bodiless
         try:
             self._check_sender()
             try:

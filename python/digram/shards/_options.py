@@ -114,7 +114,8 @@ class Options:
 def number_of_tokens(name: str, amount: int | str) -> int:
     """An int, or a str such as "100M", "250k" or "1B", as a number of tokens from 1 on."""
     if isinstance(amount, str):
-        if not (found := _AMOUNT.fullmatch(amount.strip())):
+        found = _AMOUNT.fullmatch(amount.strip())
+        if not found or ("." in found[1] and not found[2]):
             raise ValueError(f'{name} must be a number of tokens such as 250000, "250k" or "100M", not {amount!r}')
         amount = int(min(float(found[1]), 1e30) * _UNITS[found[2].lower()])
     return _whole(name, amount, 1, (1 << 62))
