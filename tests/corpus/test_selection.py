@@ -1,6 +1,7 @@
 """Shards, samples and limits: the same records whatever the batches, the container, and where reading starts."""
 
 import json
+import sys
 
 import pyarrow
 import pytest
@@ -185,3 +186,15 @@ def test_the_fingerprint_is_that_of_what_is_read_and_how(folder, tmp_path, monke
     before = digram.Corpus(path).fingerprint()
     path.write_text("ab")
     assert digram.Corpus(path).fingerprint() != before
+
+
+def test_a_batch_of_short_documents_takes_no_more_memory_than_one_of_long_ones(tmp_path, monkeypatch):
+    """A line of two bytes is an object of fifty."""
+    from digram.corpus import corpus
+
+    monkeypatch.setattr(corpus, "_LEAST_WINDOW", 1 << 10)
+    monkeypatch.setattr(corpus, "_MOST_WINDOW", 1 << 10)
+    (tmp_path / "x.txt").write_text("ab\n" * 20_000)
+    batches = list(digram.Corpus(tmp_path / "x.txt", lines=True).read(1 << 16))
+    assert sum(map(len, batches)) == 20_000
+    assert max(sum(sys.getsizeof(text) + 8 for text in batch.documents) for batch in batches) < 1 << 17

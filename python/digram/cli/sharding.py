@@ -159,9 +159,10 @@ def _as_json(done: Statistics, out: str) -> dict[str, Any]:
 def _sentence(done: Statistics, out: str) -> str:
     if done.nothing_to_do:
         return f"{out} is complete: nothing to do"
+    longest = counted(done.longest, "token")
     before = f", {done.resumed_from:,} of them by earlier runs" if done.resumed_from else ""
     return (
         f"{counted(done.tokens, 'token')} of {counted(done.documents, 'document')} in {counted(done.shards, 'shard')} "
-        f"in {out}{before}: {done.bytes_per_token:.2f} bytes per token, longest document {counted(done.longest, 'token')}, "
+        f"in {out}{before}: {done.bytes_per_token:.2f} bytes per token, longest document {longest}, "
         f"{done.tokens_per_second:,.0f} tokens per second in {done.seconds:.1f} s"
     )

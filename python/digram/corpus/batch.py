@@ -13,6 +13,9 @@ from digram.corpus.paths import shown
 __all__ = ["Batch", "Batches", "Chunk", "Run", "as_bytes", "bytes_of", "place", "utf8"]
 
 
+_DOCUMENT = 64
+
+
 @dataclass(slots=True)
 class Chunk:
     """Some documents of one file, as a reader gives them."""
@@ -118,8 +121,9 @@ class Batches:
             before = self.take()
         self._chunks.append(chunk)
         self._runs.append(run)
-        # Small documents cost a little too, so a batch of empty ones ends as well; columns may hold more than texts.
-        self._held += chunk.size + 256 + 16 * len(chunk.numbers)
+        # A document costs about so much beside its text, so a batch of empty ones ends as well; columns may hold more
+        # than texts.
+        self._held += chunk.size + 256 + _DOCUMENT * len(chunk.numbers)
         self._held += 0 if chunk.columns is None else chunk.columns.nbytes
         return before
 
