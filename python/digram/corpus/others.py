@@ -32,7 +32,8 @@ class Others:
     """Makes columns of records, each batch with the same schema, which the first records have."""
 
     def __init__(self, tally: Tally, field: str, first: Iterable[Any] | None = None) -> None:
-        self._tally, self._field, self._schema = tally, field, None
+        self._tally, self._field = tally, field
+        self._schema: Any = None
         if first is not None:
             self.begin(list(first))
 
@@ -70,7 +71,6 @@ class Others:
     def _columns(self, rows: Sequence[Any], field: str, where: Callable[[int], str]) -> Any:
         import pyarrow
 
-        assert self._schema is not None
         arrays = []
         for one in self._schema:
             values = [row.get(one.name) for row in rows]
