@@ -94,6 +94,20 @@ def test_resume_and_its_refusals(files):
     assert contents(files / "out") == whole
 
 
+def test_the_option_that_leaves_columns_out_is_named(files):
+    for rows, says in (
+        ('{"text": "a", "n": 1}\n{"text": "a", "n": "x"}\n', "error: the first records have values of several kinds"),
+        ('{"text": "a", "input_ids": 1}\n', "error: the corpus has a column input_ids"),
+    ):
+        (files / "x.jsonl").write_text(rows)
+        given = ["-o", files / "out", "--field", "text", "--format", "parquet", "--eod", "<|end|>"]
+        code, _, stderr = run("encode", "-t", "english", files / "x.jsonl", *given)
+        assert (code, stderr[0].startswith(says)) == (1, True)
+        assert stderr[1].endswith("(--no-columns)")
+        for path in (files / "out").iterdir():
+            path.unlink()
+
+
 def test_shards_in_a_folder_that_is_read_are_refused(files):
     """The run that goes on would find them among its texts, and take the corpus for another one."""
     (files / "link").symlink_to(files)

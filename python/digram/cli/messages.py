@@ -117,19 +117,25 @@ def explain(error: Exception) -> tuple[str, str] | None:
     if isinstance(error, errors.TextError) and sentence:
         return sentence, "--errors replace goes on, with U+FFFD in place of what is not UTF-8"
     if isinstance(error, errors.CorpusError) and sentence:
-        return sentence, way_out.replace("skip_bad=True", "--skip-bad")
+        return sentence, _option_of(way_out)
     if isinstance(error, ModuleNotFoundError) and sentence:
         return sentence, way_out
     if isinstance(error, errors.UnknownSymbolError) and sentence:
         return sentence, "train with --alphabet bytes or with --unknown bytes, and no text is unknown"
     if type(error) is ValueError and sentence:
-        return _in_options(sentence), way_out
+        return _in_options(sentence), _option_of(way_out)
     hint = next((hint for kind, hint in _HINTS if isinstance(error, kind)), None)
     if hint is None:
         return None
     if isinstance(error, OSError):
         return _file_error(error), _NOT_FOUND.get(error.strerror or "", hint)
     return str(error) or "there is not enough memory", hint
+
+
+def _option_of(way_out: str) -> str:
+    """A way out by an argument of the library, by the option."""
+    way_out = way_out.replace("skip_bad=True", "--skip-bad")
+    return f"{way_out} (--no-columns)" if "the other columns" in way_out else way_out
 
 
 def _in_options(sentence: str) -> str:
