@@ -9,6 +9,7 @@ from pyarrow import parquet
 import digram
 from digram import shards
 from digram.errors import CorpusError, LeftOutWarning
+from digram.shards import writing
 from support.shards import contents
 
 
@@ -75,9 +76,10 @@ class Interrupted(Exception):
     pass
 
 
-def test_a_run_over_objects_that_goes_on_has_the_columns_of_the_one_that_began(tmp_path):
+def test_a_run_over_objects_that_goes_on_has_the_columns_of_the_one_that_began(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "BATCH", 2000)
     tok = digram.train("a", 256)
-    rows = [{"text": "aaaa", **({"n": i} if i < 10 else {})} for i in range(3000)]
+    rows = [{"text": "aaaa", **({"n": i} if i < 10 else {})} for i in range(8000)]
 
     def until(stop):
         for i, row in enumerate(rows):
@@ -88,7 +90,8 @@ def test_a_run_over_objects_that_goes_on_has_the_columns_of_the_one_that_began(t
     given = {"format": "parquet", "shard_size": 1000}
     shards.write(tok, digram.Corpus.from_texts(until(-1)), tmp_path / "whole", **given)
     with pytest.raises(Interrupted):
-        shards.write(tok, digram.Corpus.from_texts(until(2500)), tmp_path / "x", **given)
+        shards.write(tok, digram.Corpus.from_texts(until(7900)), tmp_path / "x", **given)
+    assert len(list((tmp_path / "x").glob("*.parquet"))) > 2
     shards.write(tok, digram.Corpus.from_texts(until(-1)), tmp_path / "x", resume=True, **given)
     assert contents(tmp_path / "x") == contents(tmp_path / "whole")
 
