@@ -1,8 +1,11 @@
 """What reaches a terminal: bars, colours, tokens in rows, and nothing that steers it."""
 
 import json
+import os
 import re
 import subprocess
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -32,12 +35,23 @@ def test_a_bar_on_a_terminal_only(tmp_path):
 
 
 def test_a_bar_over_files_unless_data_goes_to_the_same_terminal(tmp_path):
-    text = tmp_path / "long.txt"
+    text, slow = tmp_path / "long.txt", tmp_path / "slow.txt"
     text.write_text(stdlib_text(9_000_000))
-    _, screen = on_terminal("count", "-t", "english", text, stdout=subprocess.DEVNULL)
+    os.mkfifo(slow)
+    # However fast the machine is, the second file comes half a second after the bar began.
+    writer = threading.Thread(target=written_slowly, args=(slow,), daemon=True)
+    writer.start()
+    _, screen = on_terminal("count", "-t", "english", text, slow, stdout=subprocess.DEVNULL)
+    writer.join(60)
     assert "counting: " in screen
     _, screen = on_terminal("count", "-t", "english", text)
     assert re.fullmatch(rf"\d+\t{text}\n", screen)
+
+
+def written_slowly(pipe: Path) -> None:
+    with pipe.open("w") as out:  # waits for the reader
+        time.sleep(0.5)
+        out.write("late")
 
 
 def test_colours_on_a_terminal_only():
