@@ -30,7 +30,7 @@ from common import keep, load_average, machine, say
 from corpora import text_of
 from support import megatron
 
-SEPARATOR = "\x1e"
+SEPARATOR = "\x1edigram\x1e"
 CHARACTERS = 8_000
 PARTS = 20
 FORMS = ("text", "jsonl", "parquet")
@@ -54,7 +54,7 @@ def write_forms(texts: list[str], folder: Path) -> dict[str, list[str]]:
     import zstandard
 
     if any(SEPARATOR in text for text in texts):
-        raise SystemExit("error: the corpus holds U+001E, which is to part its documents: take another one")
+        raise SystemExit("error: the corpus holds what is to part its documents: take another one")
     whole = folder / "large.txt"
     # A document after the last separator would be an empty one.
     whole.write_text(SEPARATOR.join(texts), encoding="utf-8")

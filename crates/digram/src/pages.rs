@@ -12,10 +12,27 @@ const PAGE: usize = 2 << 20;
 /// and those of a long list of ids take as long as finding them. (numpy does so for its arrays.)
 pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize) {
     list.reserve(more);
+    advise_room(list);
+}
+
+/// The same, for exactly so many.
+pub(crate) fn reserve_exact<T>(list: &mut Vec<T>, more: usize) {
+    list.reserve_exact(more);
+    advise_room(list);
+}
+
+fn advise_room<T>(list: &mut Vec<T>) {
     let room = list.spare_capacity_mut();
     if size_of_val(room) >= 2 * PAGE {
         advise(room.as_mut_ptr().cast(), size_of_val(room));
     }
+}
+
+/// An empty list with room for exactly so many values, on large pages where that is much.
+pub(crate) fn with_capacity<T>(capacity: usize) -> Vec<T> {
+    let mut list = Vec::new();
+    reserve_exact(&mut list, capacity);
+    list
 }
 
 /// Asks for large pages for memory, where there are any. Nothing depends on the answer.
@@ -171,7 +188,9 @@ mod tests {
     fn lists_keep_what_they_hold() {
         for more in [0, 10, PAGE / 4, PAGE] {
             let mut list = vec![1u32, 2, 3];
-            reserve(&mut list, more);
+            reserve(&mut list, more / 2);
+            assert!(list.capacity() >= 3 + more / 2);
+            reserve_exact(&mut list, more);
             assert!(list.capacity() >= 3 + more);
             list.resize(3 + more, 9);
             assert!(list[..3] == [1, 2, 3] && list[3..].iter().all(|&n| n == 9));

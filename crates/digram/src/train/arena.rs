@@ -15,6 +15,8 @@ use super::alphabet::characters;
 use super::ticker::Ticker;
 use super::{Alphabet, TrainOptions};
 use crate::count::PieceCounts;
+use crate::pages;
+use crate::prefetch::prefetch;
 use crate::{Error, Result};
 
 /// Set in every cell of a token but its first.
@@ -36,12 +38,21 @@ pub(super) struct Arena {
 enum Weights {
     /// All pieces have this count.
     Uniform(u64),
-    /// Piece `i` ends at the boundary cell `ends[i]`; `first[b]` is the piece of the first cell of block b.
-    Pieces { counts: Vec<u64>, ends: Vec<u32>, first: Vec<u32> },
+    /// `first[b]` is the piece of the first cell of block b.
+    Pieces { pieces: Vec<Piece>, first: Vec<u32> },
+}
+
+/// One piece: its count, and the boundary cell where it ends. Side by side, as who wants one has just read the other.
+struct Piece {
+    count: u64,
+    end: u32,
 }
 
 /// log2 of the cells to an entry of `Weights::Pieces::first`: words are about this long, so a look-up takes a step or two.
 const BLOCK_SHIFT: u32 = 4;
+
+/// So many positions before a weight is read its memory is asked for, and twice as many before that is known to be where.
+const AHEAD: usize = 8;
 
 impl Arena {
     /// Lays out the pieces of two symbols or more (the others have no pair), and returns the characters of the alphabet
@@ -67,7 +78,7 @@ impl Arena {
         symbols: u64,
         ticker: &mut Ticker<'_>,
     ) -> Result<Self> {
-        let mut builder = Builder::new(symbols + counts.len() as u64 + 1)?;
+        let mut builder = Builder::new(symbols + counts.len() as u64 + 1, counts.len())?;
         if alphabet == Alphabet::Bytes {
             for (piece, count) in counts.iter() {
                 for &byte in piece {
@@ -147,13 +158,36 @@ impl Arena {
     pub(super) fn weight(&self, position: u32) -> u64 {
         match &self.weights {
             Weights::Uniform(count) => *count,
-            Weights::Pieces { counts, ends, first } => {
+            Weights::Pieces { pieces, first } => {
                 let mut piece = first[(position >> BLOCK_SHIFT) as usize] as usize;
-                while ends[piece] < position {
+                while pieces[piece].end < position {
                     piece += 1;
                 }
-                counts[piece]
+                pieces[piece].count
             }
+        }
+    }
+
+    /// Asks for what will be read of the positions soon after `positions[i]`: their cells, and their weights.
+    #[inline]
+    pub(super) fn prefetch(&self, positions: &[u32], i: usize) {
+        self.prefetch_cells(positions, i);
+        if let Weights::Pieces { pieces, first } = &self.weights {
+            let block = |position: u32| &first[(position >> BLOCK_SHIFT) as usize];
+            if let Some(&far) = positions.get(i + 2 * AHEAD) {
+                prefetch(block(far));
+            }
+            if let Some(&near) = positions.get(i + AHEAD) {
+                prefetch(&pieces[*block(near) as usize]);
+            }
+        }
+    }
+
+    /// The same, of their cells alone.
+    #[inline]
+    pub(super) fn prefetch_cells(&self, positions: &[u32], i: usize) {
+        if let Some(&far) = positions.get(i + 2 * AHEAD) {
+            prefetch(&self.cells[far as usize]);
         }
     }
 
@@ -183,10 +217,10 @@ impl Arena {
     pub(super) fn total_count(&self) -> u128 {
         match &self.weights {
             Weights::Uniform(count) => self.cells.len() as u128 * u128::from(*count),
-            Weights::Pieces { counts, ends, .. } => {
-                let starts = std::iter::once(0).chain(ends.iter().copied());
-                let lengths = ends.iter().zip(starts).map(|(end, start)| u128::from(end - start));
-                lengths.zip(counts).map(|(length, &count)| length * u128::from(count)).sum()
+            Weights::Pieces { pieces, .. } => {
+                let starts = std::iter::once(0).chain(pieces.iter().map(|piece| piece.end));
+                let ends = pieces.iter().zip(starts);
+                ends.map(|(piece, start)| u128::from(piece.end - start) * u128::from(piece.count)).sum()
             }
         }
     }
@@ -195,47 +229,46 @@ impl Arena {
 /// Collects cells piece by piece.
 struct Builder {
     cells: Vec<u32>,
-    counts: Vec<u64>,
-    ends: Vec<u32>,
+    pieces: Vec<Piece>,
 }
 
 impl Builder {
-    fn new(cells: u64) -> Result<Self> {
+    fn new(cells: u64, pieces: usize) -> Result<Self> {
         if cells > CELL_LIMIT {
             return Err(Error::TooLarge { limit: CELL_LIMIT });
         }
-        let mut builder = Builder { cells: Vec::with_capacity(cells as usize), counts: Vec::new(), ends: Vec::new() };
+        let (cells, pieces) = (pages::with_capacity(cells as usize), pages::with_capacity(pieces));
+        let mut builder = Builder { cells, pieces };
         builder.cells.push(BOUNDARY);
         Ok(builder)
     }
 
     /// Ends the piece whose symbols were pushed. One without a pair is left out.
     fn end_piece(&mut self, count: u64) {
-        let start = self.ends.last().map_or(1, |&end| end as usize + 1);
+        let start = self.pieces.last().map_or(1, |piece| piece.end as usize + 1);
         if self.cells.len() - start < 2 {
             self.cells.truncate(start);
             return;
         }
-        self.ends.push(self.cells.len() as u32);
+        self.pieces.push(Piece { count, end: self.cells.len() as u32 });
         self.cells.push(BOUNDARY);
-        self.counts.push(count);
     }
 
     fn finish(self, alphabet: usize) -> Arena {
-        let Builder { cells, counts, ends } = self;
-        let uniform = counts.iter().all(|&count| count == counts[0]);
-        let weights = if uniform {
-            Weights::Uniform(counts.first().copied().unwrap_or(1))
+        let Builder { cells, pieces } = self;
+        let weights = if pieces.iter().all(|piece| piece.count == pieces[0].count) {
+            Weights::Uniform(pieces.first().map_or(1, |piece| piece.count))
         } else {
+            let mut first = pages::with_capacity(cells.len().div_ceil(1 << BLOCK_SHIFT));
             let mut piece = 0;
-            let first = (0..cells.len() as u32).step_by(1 << BLOCK_SHIFT).map(|start| {
+            for start in (0..cells.len() as u32).step_by(1 << BLOCK_SHIFT) {
                 // The last block may begin at the last boundary.
-                while piece + 1 < ends.len() && ends[piece] < start {
+                while piece + 1 < pieces.len() && pieces[piece].end < start {
                     piece += 1;
                 }
-                piece as u32
-            });
-            Weights::Pieces { first: first.collect(), counts, ends }
+                first.push(piece as u32);
+            }
+            Weights::Pieces { pieces, first }
         };
         Arena { cells, lengths: vec![1; alphabet], weights }
     }
@@ -332,7 +365,7 @@ mod tests {
 
     #[test]
     fn more_cells_than_positions_are_refused() {
-        assert!(Builder::new(1000).is_ok());
-        assert_eq!(Builder::new(CELL_LIMIT + 1).err(), Some(Error::TooLarge { limit: 4_294_967_295 }));
+        assert!(Builder::new(1000, 1).is_ok());
+        assert_eq!(Builder::new(CELL_LIMIT + 1, 1).err(), Some(Error::TooLarge { limit: 4_294_967_295 }));
     }
 }

@@ -1,6 +1,7 @@
 //! Counting pairs: the table and the queue from the sequence as it is.
 
 use super::rounds::Trainer;
+use crate::pages;
 use crate::{Error, Result};
 
 impl Trainer<'_, '_> {
@@ -19,7 +20,8 @@ impl Trainer<'_, '_> {
             ends[i] += ends[i - 1];
         }
         let total = ends[ends.len() - 1];
-        let mut positions = vec![0u32; total];
+        let mut positions = pages::with_capacity(total);
+        positions.resize(total, 0_u32);
         // ends[left] is where its next position goes; afterwards it is where its positions end.
         for (position, left, _) in self.arena.pairs() {
             positions[ends[left as usize]] = position;
@@ -44,7 +46,8 @@ impl Trainer<'_, '_> {
     fn count_pairs_of(&mut self, left: u32, positions: &[u32], rights: &mut Vec<u32>) -> Result<u64> {
         let length = self.arena.length(left);
         rights.clear();
-        for &position in positions {
+        for (i, &position) in positions.iter().enumerate() {
+            self.arena.prefetch(positions, i);
             let index = self.right.index(self.arena.at(position + length));
             let neighbour = &mut self.right.list[index as usize];
             let count = neighbour.added.checked_add(self.arena.weight(position));

@@ -8,6 +8,7 @@
 use super::arena::Arena;
 use super::ticker::Ticker;
 use crate::Result;
+use crate::pages;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -47,7 +48,9 @@ impl Pairs {
         self.free.clear();
         self.index.clear();
         self.pool.clear();
-        self.pool.reserve_exact(positions);
+        if self.pool.capacity() < positions {
+            self.pool = pages::with_capacity(positions);
+        }
     }
 
     pub(super) fn get(&self, slot: u32) -> &Pair {
@@ -168,7 +171,8 @@ impl Pairs {
             // Compacting is paid for by the writes since the last time, which are a third of the pool or more.
             let wanted = (self.pool.len() + needed) / 2 * 3;
             if wanted > self.pool.capacity() {
-                self.pool.reserve_exact(wanted - self.pool.len());
+                let more = wanted - self.pool.len();
+                pages::reserve_exact(&mut self.pool, more);
             }
         }
         Ok(())
@@ -188,6 +192,7 @@ impl Pairs {
             let (start, left_length) = (to + HEADER, arena.length(pair.left));
             let mut end = start;
             for i in list..from {
+                arena.prefetch_cells(&self.pool[..from], i);
                 let position = self.pool[i];
                 if slot == busy || arena.holds(position, pair.left, left_length, pair.right) {
                     self.pool[end] = position;

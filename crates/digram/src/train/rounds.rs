@@ -275,6 +275,7 @@ impl<'t, 'c> Trainer<'t, 'c> {
         let positions = pairs.positions_mut(slot);
         for i in 0..positions.len() {
             ticker.work(1)?;
+            arena.prefetch(positions, i);
             let position = positions[i];
             if !arena.holds(position, left, left_length, right) {
                 continue;
