@@ -1,4 +1,4 @@
-"""docs/training-speed.md, made of the figures that train.py keeps.
+"""docs/training-speed.md, made of the figures that train.py, bare.py and shapes.py keep.
 
 python benchmarks/train_page.py FIGURES.json... -o docs/training-speed.md     # of several runs
 """
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tables import Ratio, table
+from tables import Ratio, spread, table
 
 HEAD = """# Speed of training
 
@@ -73,14 +74,51 @@ def title(case: str) -> str:
     return f"{much}, {int(size):,} tokens, {split}"
 
 
-def page(figures: list[dict[str, Any]]) -> str:
+BARE = """## Beside a bare C program
+
+On one core: a scanner of GPT-2's pattern with a hash table, and training without a split on a linked list with a heap
+(`benchmarks/bare.py`, whose C is compiled by `-O3 -march=native`). Both give digram's result.
+"""
+SHAPES = """## Beside itself
+
+Two trainings in turns (`benchmarks/shapes.py`); the ratio is that of the second one to the first one, and of characters
+to bytes.
+"""
+
+
+def bare_table(figures: list[dict[str, Any]]) -> str:
+    """Seconds of digram and of the C program, from `bare.py`."""
+    rows = []
+    for figure in figures:
+        ours, theirs = figure["runs"]["digram"], figure["runs"]["C"]
+        medians = [f"{statistics.median(runs):.3g}" for runs in (ours, theirs)]
+        rows.append([figure["case"], *medians, str(spread("C", ours, theirs))])
+    return table(["case", "digram, s", "C, s", "digram to C"], rows)
+
+
+def shapes_table(figures: list[dict[str, Any]]) -> str:
+    """Pairs of trainings, from `shapes.py`."""
+    rows = []
+    for figure in figures:
+        medians = ", ".join(f"{name} {statistics.median(runs):.3g}" for name, runs in figure["runs"].items())
+        unit = UNITS[figure["measure"]]
+        rows.append([figure["case"], unit, medians, str(Ratio("", *figure["ratio"])), f"{figure['merges']:,}"])
+    return table(["case", "measure", "medians", "ratio", "merges"], rows)
+
+
+def page(every: list[dict[str, Any]]) -> str:
     """The page as Markdown."""
+    figures = [figure for figure in every if "medians" in figure]
+    bare = [figure for figure in every if "C" in figure["runs"]]
+    shapes = [figure for figure in every if "ratio" in figure]
     parts = [HEAD.format(where=where(figures))]
     for case in dict.fromkeys(figure["case"] for figure in figures):
         own = [figure for figure in figures if figure["case"] == case]
         load = own[0].get("load", "unknown")
         head = title(case)
         parts.append(f"## {head[0].upper()}{head[1:]}\n\nLoad of the machine before: {load}.\n\n{case_table(own)}")
+    parts += [f"{BARE}\n{bare_table(bare)}"] if bare else []
+    parts += [f"{SHAPES}\n{shapes_table(shapes)}"] if shapes else []
     return "\n".join(parts)
 
 

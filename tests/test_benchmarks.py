@@ -223,6 +223,23 @@ def test_a_trainer_with_other_tokens_is_not_timed(module, monkeypatch, capsys):
         train.check(["digram"], text, "gpt2")
 
 
+def test_shapes_of_text_are_measured_and_the_page_has_them(program, module, texts, tmp_path):
+    printed = program("shapes.py", texts, "--case", "characters", "--rounds", "2", "--json", tmp_path / "shapes.json")
+    assert re.search(r"no split wall, s: characters [\d.]+  bytes [\d.]+  ratio ", printed)
+    bare = {"case": "count prose", "runs": {"digram": [1.0, 3.0], "C": [2.0, 4.0]}}
+    page = module("train_page").page([*json.loads((tmp_path / "shapes.json").read_text()), bare])
+    assert "| count prose | 2 | 3 | 0.62 (" in page
+    assert re.search(r"no split \| peak, MB \| characters [\d.]+, bytes [\d.]+ \| \d", page)
+
+
+def test_a_data_set_is_measured(program, texts):
+    printed = program("data_sets.py", texts, "--corpus", "prose", "--size", "400", "--form", "text", "jsonl", "--sink",
+                      "bin", "--kills", "1")  # fmt: skip
+    assert re.search(r"jsonl to bin +wall s [\d.]+  MB/s [\d.]+  cpu s [\d.]+  peak MB \d+", printed)
+    for same in ("the vocabularies are equal (2)", "its shards and those of a run that was left alone are equal (2)"):
+        assert same in printed
+
+
 def test_requests_are_measured(program):
     printed = program("server.py", "--requests", "2000", "--vocabulary", "r50k_base.tiktoken")
     assert "2,000 requests on 2 threads" in printed
