@@ -59,7 +59,7 @@ def assert_harmless(html):
     page = Page(html)
     assert not page.open
     assert page.tags <= {"div", "style", "p", "span", "bdi", "i", "br", "details", "summary", "table", "tr", "td", "th"}
-    assert page.attributes <= {"class", "title", "open"}
+    assert page.attributes <= {"class", "title", "open", "dir"}
     assert all(text.isprintable() for text in page.text)
     assert html.isprintable()
     assert "url(" not in html
@@ -92,6 +92,13 @@ def test_nothing_that_a_text_or_a_token_holds_steers_a_terminal_or_is_markup(tex
                 assert all(c.isprintable() or c == "\n" for c in plain)
             assert_harmless(shown._repr_html_())
             assert_harmless(explained._repr_html_())
+
+
+def test_bytes_beside_letters_from_right_to_left_are_read_from_left_to_right():
+    tok = digram.from_token_list([*(bytes([n]) for n in range(256)), b"\xd7\x95", b"\xd7\x95\xd7"])
+    html = tok.show("\u05d5\u05dd\\xd7")._repr_html_()
+    assert '\u05d5<bdi dir="ltr">\\xd7</bdi>' in html
+    assert '<bdi dir="ltr">' not in tok.show("a\\xd7\u4e16")._repr_html_()
 
 
 @given(st.one_of(st.binary(max_size=40), st.text(max_size=20)))

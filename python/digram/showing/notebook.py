@@ -6,9 +6,11 @@ has the colours of the page. The edges of tokens are borders, which need no eye 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from html import escape
 from typing import TYPE_CHECKING
+from unicodedata import bidirectional
 
 from digram.explain import Explanation, Piece
 from digram.showing.cells import LIMIT, Cell, Kind, Shown, groups, kind_of
@@ -24,6 +26,8 @@ _MERGES = 60
 _AROUND = 24
 _TOKEN = 200
 _HEX = 64
+# Bytes, where the backslash is not itself the second of two, which stand for one of the text.
+_BYTES = re.compile(r"(?<!\\)((?:\\\\)*)((?:\\x[0-9a-f]{2})+)")
 
 
 def _tint(colour: str, white: float) -> str:
@@ -148,7 +152,11 @@ def _token(id: int, token: bytes, kind: Kind, text: bytes | None, new: bool = Fa
 
 
 def _text(token: bytes) -> str:
-    return escape(visible(token, _TOKEN))
+    shown = escape(visible(token, _TOKEN))
+    if any(bidirectional(c) in ("R", "AL") for c in shown):
+        # Beside letters from right to left a \xd7 would be drawn as xd7\.
+        shown = _BYTES.sub(r'\1<bdi dir="ltr">\2</bdi>', shown)
+    return shown
 
 
 def _ends_line(cell: Cell) -> bool:
