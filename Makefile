@@ -34,7 +34,7 @@ $$($(PY) -c 'import sys, tomllib; extras = tomllib.load(open("pyproject.toml", "
 	print(*(line.replace(" ", "") for name in sys.argv[1:] for line in extras[name]))' $(1))
 endef
 
-.PHONY: help venv build demo test lint rust python exhaustive fuzz sanitize bench bench-train instructions format clean missing
+.PHONY: help venv build demo test lint rust python exhaustive fuzz sanitize arm bench bench-train instructions format clean missing
 missing:
 
 help: ## list the targets
@@ -105,6 +105,14 @@ fuzz: $(VENV)/.tools build ## each fuzz target for FUZZ_SECONDS, with coverage a
 
 sanitize: $(VENV)/.maturin ## the engine's tests under AddressSanitizer, with that of its C code
 	$(PY) fuzz/run.py --sanitize
+
+# What cross-compiles and runs may be named by CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER and ..._RUNNER.
+arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER ?= aarch64-linux-gnu-gcc
+arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER ?= qemu-aarch64 -L /usr/aarch64-linux-gnu
+arm: ## the engine's tests of splitting on an emulated 64-bit ARM processor
+	@for program in $(firstword $(CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER)) $(firstword $(CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER)); do \
+		command -v $$program >/dev/null || { echo "error: $$program is missing: on Debian, apt-get install gcc-aarch64-linux-gnu qemu-user, and rustup target add aarch64-unknown-linux-gnu" >&2; exit 1; }; done
+	cargo test -p digram --lib --target aarch64-unknown-linux-gnu $(CARGO_FLAGS) -- $(if $(strip $(ARGS)),$(ARGS),split)
 
 # Rivals are installed one by one: one that has no package for this machine is named, and its column is missing.
 bench: $(VENV)/.tools build ## speed beside other libraries (see benchmarks/README.md)

@@ -55,10 +55,6 @@ fn advise(start: *mut u8, bytes: usize) {
 #[allow(unsafe_code)]
 pub(crate) unsafe trait Zero: Copy {}
 
-// SAFETY: a number.
-#[allow(unsafe_code)]
-unsafe impl Zero for u64 {}
-
 /// A number of values, zeros at first.
 #[derive(Debug)]
 pub(crate) struct Table<T: Zero> {
@@ -136,12 +132,6 @@ impl<T: Zero> Table<T> {
     }
 }
 
-impl<T: Zero> Default for Table<T> {
-    fn default() -> Self {
-        Self::zeros(0)
-    }
-}
-
 #[allow(unsafe_code)]
 impl<T: Zero> Deref for Table<T> {
     type Target = [T];
@@ -189,6 +179,10 @@ unsafe impl<T: Zero + Sync> Sync for Table<T> {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SAFETY: a number.
+    #[allow(unsafe_code)]
+    unsafe impl Zero for u64 {}
 
     #[test]
     fn lists_keep_what_they_hold() {

@@ -28,7 +28,8 @@ const FARTHEST: usize = 64;
 /// Ranks of pairs of ids. Neither ids nor ranks may be large, and a rank makes one id only.
 #[derive(Debug, Default)]
 pub struct PairRanks {
-    /// left id, right id, rank, from the top; a power of two of them, at most half used, and one that stays empty.
+    /// left id, right id, rank, from the top; a power of two of them, at most half used, and one that stays empty. (On large
+    /// pages it is no faster: the places that are asked are few enough for the translation cache.)
     slots: Table<u64>,
     /// The number of slots that may be used, less one.
     mask: usize,

@@ -17,6 +17,9 @@ mod avx2;
 mod avx512;
 mod drive;
 mod long;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod nibbles;
 mod portable;
 mod tables;
@@ -94,6 +97,8 @@ pub(super) enum Tier {
     Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    Neon,
 }
 
 impl Tier {
@@ -110,6 +115,8 @@ impl Tier {
             Tier::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
             Tier::Avx512 => "avx512",
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Tier::Neon => "neon",
         }
     }
 
@@ -125,6 +132,8 @@ impl Tier {
                 tiers.push(Tier::Avx512);
             }
         }
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        tiers.push(Tier::Neon);
         tiers
     }
 }
@@ -147,6 +156,8 @@ pub(super) fn next_ends(
         Tier::Avx2 => avx2::next_ends(request, from, ends),
         #[cfg(target_arch = "x86_64")]
         Tier::Avx512 => avx512::next_ends(request, from, ends),
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        Tier::Neon => neon::next_ends(request, from, ends),
     }
 }
 
