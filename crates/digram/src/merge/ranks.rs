@@ -6,7 +6,6 @@
 //! question. (gigatoken has a table of this form, keyed by ids with the new id as the value; ranks as the value serve
 //! vocabularies whose ids do not ascend with ranks, too.)
 
-use crate::pages::Table;
 use crate::prefetch::prefetch;
 
 /// Bits of an id, and of a rank.
@@ -30,7 +29,7 @@ const FARTHEST: usize = 64;
 pub struct PairRanks {
     /// left id, right id, rank, from the top; a power of two of them, at most half used, and one that stays empty. (On large
     /// pages it is no faster: the places that are asked are few enough for the translation cache.)
-    slots: Table<u64>,
+    slots: Vec<u64>,
     /// The number of slots that may be used, less one.
     mask: usize,
     used: usize,
@@ -212,8 +211,7 @@ impl PairRanks {
     }
 
     fn make_room(&mut self, slots: usize) {
-        self.slots = Table::zeros(slots + 1);
-        self.slots.fill(EMPTY);
+        self.slots = vec![EMPTY; slots + 1];
         self.mask = slots - 1;
         self.any = vec![0; slots * BITS_PER_SLOT / 64];
     }

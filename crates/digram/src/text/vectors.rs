@@ -25,14 +25,21 @@ pub(super) fn append<T: Unit>(units: &[T], at: usize, out: &mut Vec<u8>) -> usiz
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::{SLACK, Unit};
+    use crate::prefetch::prefetch;
     use std::arch::x86_64::*;
 
     /// Code points in one block.
     const BLOCK: usize = 32;
 
+    /// Code points from a block to those that are asked for meanwhile.
+    const SOON: usize = 1024;
+
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
     pub fn append<T: Unit>(units: &[T], mut at: usize, out: &mut Vec<u8>) -> usize {
         while let Some(block) = units[at..].first_chunk::<BLOCK>() {
+            if let Some(unit) = units.get(at + SOON) {
+                prefetch(unit);
+            }
             // A block has at most 128 bytes and is written in stores of 64; a check that is nearly free.
             if out.capacity() - out.len() < BLOCK * T::MOST + SLACK {
                 break;
