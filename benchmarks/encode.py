@@ -85,7 +85,9 @@ def prepare(
     plan = [("list", sample), *((mode, text) for i, text in enumerate(texts) for mode in [wanted[i // rounds]])]
     cut = [(mode, text, parts_of(mode, text)) for mode, text in plan]
     right = answers(of, [parts for _, _, parts in cut], cores)
-    works = [Work(mode, text, parts, answer) for (mode, text, parts), answer in zip(cut, right, strict=True)]
+    works = [
+        Work(mode, text, parts, answer, of.meant(text)) for (mode, text, parts), answer in zip(cut, right, strict=True)
+    ]
     by_mode: dict[str, list[Work]] = defaultdict(list)
     for work in works[1:]:
         by_mode[work.mode].append(work)

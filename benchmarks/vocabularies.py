@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import os
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,15 @@ class Vocabulary:
         """The vocabulary from names and paths as text: what another process is told."""
         ranks, file = data["ranks"], data["json"]
         return cls(data["name"], Path(ranks) if ranks else None, Path(file) if file else None, data["split"])
+
+    def meant(self, text: str) -> str:
+        """What the ids of a text stand for: of a vocabulary with a normal form (Qwen's NFC) not quite the text."""
+        return unicodedata.normalize("NFC", text) if self._normal_form == "NFC" else text
+
+    @functools.cached_property
+    def _normal_form(self) -> str | None:
+        normalizer = json.loads(self.json.read_text(encoding="utf-8"))["normalizer"] if self.json else None
+        return normalizer and str(normalizer["type"])
 
     def need_json(self) -> str:
         """The tokenizer.json, for a library that reads nothing else."""

@@ -170,6 +170,16 @@ def test_a_wrong_result_is_left_out(module, mode, right, wrong):
     assert set(cell.wrong) == {"bad", "broken"}
 
 
+def test_ids_of_a_vocabulary_with_a_normal_form_stand_for_that(module, data):
+    modes, vocabularies = module("modes"), module("vocabularies")
+    text = "e\u0301"
+    for name, meant in (("qwen3", "\u00e9"), ("llama3_1", text), ("r50k_base", text)):
+        assert vocabularies.vocabulary(name).meant(text) == meant
+    work = modes.Work("str", text, [text], module("answers").answer([]), "\u00e9")
+    assert modes.is_right(work, "\u00e9")
+    assert not modes.is_right(work, text)
+
+
 def test_texts_of_a_run_share_nothing(module):
     corpora = module("corpora")
     data = "".join(f"{n:05d}" for n in range(10_000)).encode()
