@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview | Any"  # Any: what the engine gives
 
-__all__ = ["add_pieces", "batches", "flat", "is_arrow", "lists", "pieces"]
+__all__ = ["batches", "flat", "flat_pieces", "is_arrow", "lists", "pieces"]
 
 _MOST_OF_A_LIST = (1 << 31) - 1
 """What the offsets of Arrow's `list` can count to; those of `large_list` have 64 bits."""
@@ -66,8 +66,8 @@ def lists(ids: Buffer, ends: bytearray) -> Any:
 
 
 def pieces(counts: PieceCounts) -> Iterator[Any]:
-    """Record batches of `piece: binary, count: int64`, in order of first appearance. OverflowError for a count of 2^63
-    or more, which has no place in an int64.
+    """Record batches of `piece: binary, count: int64`, in order of first appearance, one for each part that the engine
+    gives. OverflowError for a count of 2^63 or more, which has no place in an int64.
     """
     pyarrow = _optional.needed("pyarrow", "a table of pieces")
     for data, ends, numbers in counts._flat():
@@ -82,22 +82,23 @@ def pieces(counts: PieceCounts) -> Iterator[Any]:
             raise OverflowError("a piece was counted 2^63 times or more, which has no place in an int64") from None
 
 
-def add_pieces(counts: PieceCounts, batch: Any) -> None:
-    """Adds a record batch of pieces (strings or binary) and counts (integers) that `pieces` or another made."""
+def flat_pieces(batch: Any) -> tuple[bytes, bytes, bytes]:
+    """The way back: of a record batch with the columns `piece` (strings or binary) and `count` (integers) the pieces
+    end to end, the end of each and the counts, as flat u64. ValueError where one is null, or a count negative.
+    """
     import pyarrow
     from pyarrow import compute
 
-    piece, count = batch.column(0).cast(pyarrow.large_binary()), batch.column(1).cast(pyarrow.uint64())
+    piece, count = batch.column("piece").cast(pyarrow.large_binary()), batch.column("count").cast(pyarrow.uint64())
     if piece.null_count or count.null_count:
-        raise ValueError("a piece or its count is null: these are no counts of pieces")
+        raise ValueError("a piece or a count is null")
     if not len(piece):
-        return
+        return b"", b"", b""
     _, offsets, data = piece.buffers()
     places = pyarrow.Array.from_buffers(pyarrow.int64(), len(piece) + 1, [None, offsets], offset=piece.offset)
     start, end = places[0].as_py(), places[-1].as_py()
-    ends = compute.subtract(places.slice(1), places[0])
     text = b"" if data is None else data.slice(start, end - start).to_pybytes()
-    counts._native.add_counts(text, _numbers(ends), _numbers(count))
+    return text, _numbers(compute.subtract(places.slice(1), places[0])), _numbers(count)
 
 
 def _numbers(values: Any) -> bytes:

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from digram import _arrow
 from digram._optional import needed
 from digram.errors import FormatError
 from digram.files import regular_file, whole_file
@@ -35,24 +36,17 @@ def save(counts: PieceCounts, path: AnyPath) -> None:
     fields = [("piece", pyarrow.binary()), ("count", pyarrow.int64())]
     schema = pyarrow.schema([pyarrow.field(name, kind, nullable=False) for name, kind in fields], metadata=metadata)
     with whole_file(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-        for pieces, ends, numbers in counts._flat():
-            n = len(ends) // 8
-            offsets = pyarrow.py_buffer(bytes(8) + bytes(ends))
-            column = pyarrow.Array.from_buffers(pyarrow.large_binary(), n, [None, offsets, pyarrow.py_buffer(pieces)])
-            counted = pyarrow.Array.from_buffers(pyarrow.uint64(), n, [None, pyarrow.py_buffer(bytes(numbers))])
-            try:
-                counted = counted.cast(pyarrow.int64())
-            except pyarrow.ArrowInvalid:
-                raise OverflowError(
-                    f"a piece occurs more than 2^63 - 1 times, which no Parquet file of counts holds: save {path} "
-                    "under a name without .parquet"
-                ) from None
-            for start in range(0, n, _ROWS):
-                some = [column.slice(start, _ROWS).cast(pyarrow.binary()), counted.slice(start, _ROWS)]
-                writer.write_batch(pyarrow.RecordBatch.from_arrays(some, schema=schema))
+        try:
+            for batch in _arrow.pieces(counts):
+                writer.write_batch(pyarrow.RecordBatch.from_arrays(batch.columns, schema=schema))
+        except OverflowError:
+            raise OverflowError(
+                f"a piece occurs more than 2^63 - 1 times, which no Parquet file of counts holds: save {path} "
+                "under a name without .parquet"
+            ) from None
 
 
-def opened(path: AnyPath) -> tuple[dict[str, Any] | None, Iterator[tuple[bytes, Any, Any]]]:
+def opened(path: AnyPath) -> tuple[dict[str, Any] | None, Iterator[tuple[bytes, bytes, bytes]]]:
     """(facts, or None where the file does not say them; blocks of pieces, where each ends, and counts)."""
     pyarrow = needed("pyarrow", "a Parquet file")
     import pyarrow.parquet as parquet
@@ -91,32 +85,15 @@ def is_ours(path: AnyPath) -> bool:
         return False
 
 
-def _blocks(path: AnyPath, pyarrow: Any, parquet: Any) -> Iterator[tuple[bytes, Any, Any]]:
+def _blocks(path: AnyPath, pyarrow: Any, parquet: Any) -> Iterator[tuple[bytes, bytes, bytes]]:
     with regular_file(path) as file:
         try:
             batches = parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False).iter_batches(
                 _ROWS, columns=["piece", "count"]
             )
             for batch in batches:
-                pieces, numbers = batch.column("piece"), batch.column("count")
-                if not len(pieces):
-                    continue
-                if pieces.null_count or numbers.null_count:
-                    raise _damaged(path, "a piece or a count is null")
-                # Cast anew, an array begins at the beginning of its buffers.
-                pieces = pyarrow.concat_arrays([pieces.cast(pyarrow.binary()).cast(pyarrow.large_binary())])
-                numbers = pyarrow.concat_arrays([numbers.cast(pyarrow.uint64())])
-                first, rest = pieces.offset, pieces.offset + len(pieces) + 1
-                offsets = memoryview(pieces.buffers()[1]).cast("q")[first:rest]
-                ends = offsets[1:]
-                if offsets and offsets[0]:
-                    begin = offsets[0]
-                    ends = pyarrow.py_buffer(b"".join((end - begin).to_bytes(8, "little") for end in ends))
-                data = pieces.buffers()[2]
-                flat = b"" if data is None else bytes(memoryview(data)[offsets[0] : offsets[-1]])
-                counted = memoryview(numbers.buffers()[1]).cast("Q")[numbers.offset :][: len(numbers)]
-                yield flat, memoryview(ends).cast("B").cast("Q"), counted
-        except (pyarrow.ArrowException, OSError) as error:
+                yield _arrow.flat_pieces(batch)
+        except (pyarrow.ArrowException, ValueError, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise _damaged(path, str(error)) from None

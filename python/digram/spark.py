@@ -88,7 +88,7 @@ def collect(
     all_counts = PieceCounts(split, special_tokens, memory_limit=memory_limit, temporary_folder=temporary_folder)
     all_counts.ordered = False
     for batch in counts.select("piece", "count").toArrow().to_batches():
-        _arrow.add_pieces(all_counts, batch)
+        all_counts._native.add_counts(*_arrow.flat_pieces(batch))
     return all_counts
 
 
