@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
 import pytest
 
 from support.data import Data, data_folder
 from support.encodings import go_offline
+
+if TYPE_CHECKING:
+    from digram import Tokenizer
 
 pytest_plugins = ("support.profiles", "support.oracle", "support.skips", "support.summary", "pytester")
 
@@ -26,3 +33,11 @@ def data(offline: Data) -> Data:
             f"the test data folder {offline.root} is missing: set DIGRAM_TEST_DATA to where it is", pytrace=False
         )
     return offline
+
+
+@pytest.fixture(scope="session")
+def public(data: Data) -> Callable[[str], Tokenizer]:
+    """A published vocabulary by its name, read once a session."""
+    from support.public import public_vocabulary  # here: tests of the reference need no engine
+
+    return partial(public_vocabulary, data)

@@ -14,40 +14,14 @@ from digram.errors import FormatWarning
 from digram.vocabulary import add_words, compare
 from support.cli import run
 from support.kinds import KINDS, TEXTS, of_kind
+from support.public import CHANGED, old_ids, outcome
 from support.texts import SENTENCES, TROUBLE, all_samples, stdlib_text
 
-PUBLIC = ("gpt2", "cl100k_base", "llama2", "qwen3", "llama3_1")
 WORDS = ["Kubernetes", "Kubernetesque", "etcd", "naïveté", "日本語", "xyzzyxyzzyxyzzy", "the", "aaaaaaaaaaa"]
-
-
-@pytest.fixture(scope="module")
-def public(data):
-    def load(name):
-        if name == "gpt2":
-            data.vocabulary("gpt2-encoder.json")  # which is looked for beside the other
-            return digram.load(data.vocabulary("gpt2-vocab.bpe"), split="gpt2", special_tokens={"<|endoftext|>": 50256})
-        if name == "cl100k_base":
-            return digram.load(data.vocabulary("cl100k_base.tiktoken"), name=name)
-        return digram.load(data.vocabulary(f"{name}-tokenizer.json"))
-
-    return load
-
-
 REFUSED = "no merge crosses|has no token for|nothing can be put|no token in this|is spelt as|not in the vocabulary"
 
 
-def outcome(tokenizer, word):
-    try:
-        return add_words(tokenizer, [word])
-    except ValueError as error:
-        return str(error)
-
-
-def old_ids(made, ids):
-    return [old for id in ids for old in made.made_of.get(id, (id,))]
-
-
-@pytest.mark.parametrize("name", PUBLIC)
+@pytest.mark.parametrize("name", CHANGED)
 def test_words_of_public_vocabularies(public, name, tmp_path):
     tokenizer = public(name)
     made = add_words(tokenizer, WORDS)
@@ -106,7 +80,7 @@ def test_words_of_public_vocabularies(public, name, tmp_path):
 def test_every_kind(name):
     tokenizer = of_kind(name)
     for word in ("aéaéa", "xyzxyz", "abababab", "éé", "aaaaa"):
-        made = outcome(tokenizer, word)
+        made = outcome(add_words, tokenizer, [word])
         if isinstance(made, str):
             assert re.search(REFUSED, made), made
             continue

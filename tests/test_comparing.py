@@ -24,19 +24,6 @@ from support.kinds import KINDS, TEXTS, of_kind
 from support.texts import SENTENCES, stdlib_text
 
 
-@pytest.fixture(scope="module")
-def public(data):
-    def load(name):
-        if name == "gpt2":
-            data.vocabulary("gpt2-encoder.json")  # which is looked for beside the other
-            return digram.load(data.vocabulary("gpt2-vocab.bpe"), split="gpt2", special_tokens={"<|endoftext|>": 50256})
-        if name.endswith("_base"):
-            return digram.load(data.vocabulary(f"{name}.tiktoken"), name=name)
-        return digram.load(data.vocabulary(f"{name}-tokenizer.json"))
-
-    return load
-
-
 def naive(a, b, text):
     """(tokens, boundaries, in common, differences with their counts), of bytes."""
     spans = [tokenizer.encode_with_offsets(text, unit="bytes")[1] for tokenizer in (a, b)]

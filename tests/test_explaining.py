@@ -22,19 +22,6 @@ from support.texts import SENTENCES, TROUBLE
 PUBLIC = ("gpt2", "cl100k_base", "o200k_base", "llama2", "llama3_1", "qwen3")
 
 
-@pytest.fixture(scope="module")
-def public(data):
-    def load(name):
-        if name == "gpt2":
-            data.vocabulary("gpt2-encoder.json")  # which is looked for beside the other
-            return digram.load(data.vocabulary("gpt2-vocab.bpe"), split="gpt2", special_tokens={"<|endoftext|>": 50256})
-        if name in ("cl100k_base", "o200k_base"):
-            return digram.load(data.vocabulary(f"{name}.tiktoken"), name=name)
-        return digram.load(data.vocabulary(f"{name}-tokenizer.json"))
-
-    return load
-
-
 class Naive:
     """The definition, §3 of the specification, over the plain data that a vocabulary is defined by."""
 
