@@ -59,7 +59,7 @@ def test_parts_join_to_their_token(data, gpt2):
             parts = merging.parts(id)
             if parts is not None:
                 assert tok.token_bytes(parts[0]) + tok.token_bytes(parts[1]) == tok.token_bytes(id)
-                assert merging.pair(*parts)[1] == id
+                assert tok._encoder.rule(*parts) == (merging.rank(id), id)
 
 
 def test_a_tree_goes_down_to_bytes(english):
@@ -80,6 +80,20 @@ def test_a_vocabulary_that_is_not_canonical():
     assert merging.parts(4) in ((0, 3), None)
     steps = merging.steps("abc")
     assert steps is None or steps.ids == tok.encode("abc")
+
+
+def test_a_character_without_a_token_is_named():
+    answers = Answers("t", digram.train("abab", min_count=2, alphabet="characters", split=None))
+    assert "'é'" in answers.steps("abé")["error"]
+    assert answers.steps("abab")["steps"] == [[(0, 0, 2), (2, 0, 2)], [(1, 0, 2)]]
+
+
+def test_candidates_of_a_token_list_that_repeats_an_entry():
+    """By the definition: pass by pass over the entries; a merge goes to the next entry that spells it."""
+    tok = digram.from_token_list(["a", "b", "ab", "aab", "ab", "abab"])
+    for text in ("aabab", "abab", "aaabbab", "abaababab"):
+        steps = Merging(tok).steps(text)
+        assert replayed(steps) == steps.ids == tok.encode(text)
 
 
 def test_classes_are_those_of_another_library():

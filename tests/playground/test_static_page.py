@@ -1,12 +1,17 @@
 """The page without a server: the ids of the engine, or a refusal."""
 
+from array import array
+
 import pytest
 from playwright.sync_api import expect
 
 import digram
+from digram import explain
+from digram.definition import Definition
 from digram.playground.answers import Answers
 from digram.playground.embedding import NotExactError, embedded
 from digram.playground.page import static_page
+from digram.tokenizer import Tokenizer
 from support.cli import run
 from support.strings import hostile_strings, with_markers
 from support.texts import all_samples, runs, stdlib_text
@@ -92,10 +97,25 @@ def test_characters_and_lists(opened, tmp_path):
 
 
 def test_what_is_shown_is_what_the_server_says(opened, tmp_path, english, gpt2):
-    page = opened(saved(tmp_path, [english, gpt2]))
-    for i, tok in enumerate([english, gpt2]):
+    # Of "abc" first the end is merged, so its rule never applies, and of "xyz" the second one does.
+    more = [b"ab", b"bc", b"abc", b"xy", b"yz", b"xyz"]
+    rules = [(98, 99, 257), (97, 98, 256), (256, 99, 258), (121, 122, 260), (120, 121, 259), (259, 122, 261)]
+    several = Tokenizer(
+        Definition(
+            kind="pairs",
+            tokens=(*(bytes([byte]) for byte in range(256)), *more),
+            ids=array("I", range(262)),
+            merges=array("I", [id for rule in (*rules, (120, 260, 261)) for id in rule]),
+            whole=True,
+            split="gpt2",
+        )
+    )
+    assert [explain.parts(several, id) for id in (258, 261)] == [None, (120, 260)]
+    toks = [english, gpt2, several]
+    page = opened(saved(tmp_path, toks))
+    for i, tok in enumerate(toks):
         answers = Answers("t", tok)
-        for word in (" lower", "unbelievable", "naïve", "日本", "a", " " * 20):
+        for word in (" lower", "unbelievable", "naïve", "日本", "a", " " * 20, "abc", "xyz"):
             theirs = page.evaluate("([i, word]) => backend.steps(i, word)", [i, word])
             mine = answers.steps(word)
             assert theirs["tokens"] == {str(id): token for id, token in mine.pop("tokens").items()}

@@ -2,7 +2,7 @@
 
     server.py      the server: loopback only, standard library
     answers.py     what it answers, from a tokenizer
-    merging.py     the merges of a vocabulary one by one: parts, ranks, the steps of a piece
+    merging.py     the steps of a piece, with all that could be merged at each
     embedding.py   a vocabulary as a part of the page, for the page that needs no server
     page.py        the HTML file, put together of the sources in page/
     classes.py     the Unicode classes of the engine, for split patterns in JavaScript

@@ -91,7 +91,10 @@ class Answers:
         """How a piece is merged: {"symbols", "steps": candidates of each, "ids", "whole", "tokens"}, or {"error"}."""
         if len(piece.encode("utf-8", "replace")) > LONGEST_PIECE:
             return {"error": f"This piece is longer than {LONGEST_PIECE} bytes: choose a shorter one."}
-        steps = self.merging.steps(piece)
+        try:
+            steps = self.merging.steps(piece)
+        except DigramError as error:
+            return {"error": f"{error}"}
         if steps is None:
             return {"error": "This vocabulary's file does more to this piece than merging, so its steps are not shown."}
         known = {id for step in steps.candidates for _, _, id in step}.union(steps.symbols, steps.ids)

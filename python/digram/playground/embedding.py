@@ -7,6 +7,7 @@ import json
 from array import array
 from typing import TYPE_CHECKING, Any
 
+from digram import explain
 from digram.errors import DigramError, VocabularyError
 from digram.playground.page import PATTERNS
 
@@ -37,7 +38,8 @@ def embedded(tok: Tokenizer) -> bytes:
 
     u32 the length of what follows, JSON padded by blanks to four bytes, then columns of u32, little-endian: of each
     merge in learned order the left id, the right id, the new id. {"base": [[id, hex] ...], "rest": the same of tokens
-    that no merge makes, "merges": how many, "byId": ranks are ids, "whole": a piece that is a token is taken whole,
+    that no merge makes, "merges": how many, "origins": [[id, which merge makes it, or null] ...] of tokens that are not
+    made by the first merge to name them, "byId": ranks are ids, "whole": a piece that is a token is taken whole,
     "alphabet", "nfc", "pattern", "added": [[text, id, special] ...]}.
     """
     definition = tok._definition
@@ -77,6 +79,7 @@ def embedded(tok: Tokenizer) -> bytes:
         "base": base,
         "rest": rest,
         "merges": len(merges),
+        "origins": _origins(tok),
         "byId": definition.kind in ("ranks", "list"),
         "whole": definition.whole or definition.kind == "ranks",
         "alphabet": tok.alphabet,
@@ -93,6 +96,21 @@ def embedded(tok: Tokenizer) -> bytes:
     header += b" " * (-len(header) % 4)
     data = len(header).to_bytes(4, "little") + header + b"".join(_planes(column) for column in columns)
     return gzip.compress(data, compresslevel=9, mtime=0)
+
+
+def _origins(tok: Tokenizer) -> list[list[int | None]]:
+    """[id, which merge makes it], where that is not the first that has this id, or none does."""
+    places = {pair: place for place, pair in enumerate(tok.merges)}
+    first: dict[int, int] = {}
+    for place, id in enumerate(tok.merges.values()):
+        first.setdefault(id, place)
+    origins: list[list[int | None]] = []
+    for id, place in first.items():
+        pair = explain.parts(tok, id)
+        found = None if pair is None else places[pair]
+        if found != place:
+            origins.append([id, found])
+    return origins
 
 
 def _planes(column: array[int]) -> bytes:

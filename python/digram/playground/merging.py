@@ -1,16 +1,15 @@
-"""The merges of a vocabulary one by one: of which parts a token is made, and in which order a piece is merged."""
+"""What the page shows of merges beyond `digram.explain`: all that could be merged at each step of a piece."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from digram import explain
 from digram._native import PieceCounts
-from digram.errors import DigramError, VocabularyError
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
@@ -37,87 +36,52 @@ class Steps:
 
 
 class Merging:
-    """The merges of a tokenizer. `pairs` and what needs it are made at the first use; to be shared between threads."""
+    """The merges of a tokenizer, for the page; to be shared between threads."""
 
     def __init__(self, tok: Tokenizer) -> None:
         self.tok = tok
-        self._encoder = tok._encoder
-        self._definition = tok._definition
-
-    @cached_property
-    def pairs(self) -> dict[tuple[int, int], int] | None:
-        """(left, right) -> rank, or None for ranked bytes and token lists that are not canonical."""
-        try:
-            merges = self.tok.merges
-        except VocabularyError:
-            return None
-        if self.by_id:
-            return dict(merges)
-        return {pair: rank for rank, pair in enumerate(merges)}
-
-    @cached_property
-    def _made_by(self) -> dict[int, tuple[int, int]]:
-        """new id -> the pair of lowest rank that makes it."""
-        made: dict[int, tuple[int, int]] = {}
-        for pair, id in self.tok.merges.items():
-            made.setdefault(id, pair)
-        return made
-
-    @property
-    def by_id(self) -> bool:
-        """Whether the rank of a token is its id, as in a .tiktoken file and in a token list."""
-        return self._definition.kind in ("ranks", "list")
-
-    def pair(self, left: int, right: int) -> tuple[int, int] | None:
-        """(rank, new id) of two neighbours, or None where they do not merge."""
-        if self.pairs is None:
-            id = self._encoder.token_id(self.tok.token_bytes(left) + self.tok.token_bytes(right))
-            return None if id is None or self.tok.is_special(id) else (id, id)
-        rank = self.pairs.get((left, right))
-        return None if rank is None else (rank, self.tok.merges[left, right])
-
-    def rank(self, id: int) -> int | None:
-        """The rank of a token; None for a base symbol of a vocabulary that counts merges, and for special tokens."""
-        if self.tok.is_special(id):
-            return None
-        if self.by_id:
-            return id
-        parts = self.parts(id)
-        return None if parts is None or self.pairs is None else self.pairs[parts]
 
     def parts(self, id: int) -> tuple[int, int] | None:
         """The two parts that a token is made of; None for a base symbol, a special token, or where there is no pair."""
-        if self.tok.is_special(id):
-            return None
-        if self.pairs is not None:
-            return self._made_by.get(id)
-        symbols = self._symbols(self.tok.token_bytes(id))
-        while symbols is not None and len(symbols) > 2:
-            lower = [step for step in self._candidates(symbols) if step[1] < id]
-            if not lower:
-                return None
-            _merge(symbols, lower)
-        return (symbols[0], symbols[1]) if symbols is not None and len(symbols) == 2 else None
+        return explain.parts(self.tok, id)
+
+    def rank(self, id: int) -> int | None:
+        """The rank of a token; None for a base symbol of a vocabulary that counts merges, and for special tokens."""
+        # The rank of a token is its id in a .tiktoken file and in a token list: base symbols have one too.
+        if self.tok._definition.kind in ("ranks", "list"):
+            return None if self.tok.is_special(id) else id
+        return explain.rank(self.tok, id)
 
     def steps(self, piece: str) -> Steps | None:
-        """How a piece is merged; None where the vocabulary's file does more to it than merging."""
-        text = self._changed(piece)
-        symbols = self._symbols(text.encode())
-        if symbols is None:
+        """How a piece is merged; None where the vocabulary's file does more to it than merging. UnknownSymbolError
+        names a character that has no token.
+        """
+        found = self._explained(piece)
+        if found is None:
             return None
-        try:
-            # By itself a piece might be cut: blanks that stand before a word are, at the end of a text, another piece.
-            ids = self.tok.encode(piece) if self.tok.pattern is None else self._encoder.encode_piece(text.encode())
-        except DigramError:
-            return None
-        steps, now = [], list(symbols)
-        while found := self._candidates(now):
-            steps.append(found)
-            _merge(now, found)
-        if now == ids:
-            return Steps(symbols, steps, ids, whole=False)
-        whole = len(ids) == 1 and self.tok.token_bytes(ids[0]) == text.encode()
-        return Steps(symbols, steps, ids, whole=True) if whole else None
+        return Steps(list(found.symbols), list(self._candidates(found)), list(found.ids), found.whole)
+
+    def _explained(self, piece: str) -> explain.Piece | None:
+        if self.tok.pattern is None:
+            found = self.tok.explain(piece).parts
+            return found[0] if len(found) == 1 and isinstance(found[0], explain.Piece) else None
+        # By itself a piece might be cut: blanks that stand before a word are, at the end of a text, another piece.
+        return explain.piece(self.tok, self._changed(piece).encode())
+
+    def _candidates(self, piece: explain.Piece) -> Iterator[list[Candidate]]:
+        """Of each step all neighbours that merge. A pair's rule is that of the time when it came about: of the entries
+        of a token list that are spelt alike the next one counts."""
+        rule = self.tok._encoder.rule
+        ids, starts = list(piece.symbols), list(range(len(piece.symbols)))
+        rules = [rule(*pair) for pair in pairwise(ids)]
+        for step in piece.steps:
+            yield [(i, *found) for i, found in enumerate(rules) if found is not None]
+            i = starts.index(step.start)
+            del starts[i + 1], rules[i]
+            ids[i : i + 2] = [step.id]
+            for j in (i - 1, i):
+                if 0 <= j < len(rules):
+                    rules[j] = rule(ids[j], ids[j + 1], step.rank + 1)
 
     def pieces(self, text: str, limit: int) -> list[str]:
         """The distinct pieces of a text in the order in which they first come; words, where no pattern cuts them."""
@@ -136,8 +100,8 @@ class Merging:
         return pieces
 
     def _changed(self, text: str) -> str:
-        """What the steps of a normalizer make of a text, those that are plain; `steps` finds out about the others."""
-        for step in self._definition.normalizer:
+        """What the steps of a normalizer make of a text, those that are plain."""
+        for step in self.tok._definition.normalizer:
             match step:
                 case ("nfc" | "nfd" | "nfkc" | "nfkd" as form,):
                     text = unicodedata.normalize(form.upper(), text)  # type: ignore[arg-type]
@@ -148,33 +112,3 @@ class Merging:
                 case ("lowercase",):
                     text = text.lower()
         return text
-
-    def _symbols(self, piece: bytes) -> list[int] | None:
-        """The base symbols of a piece, or None where one has no token."""
-        if self.tok.alphabet == "bytes":
-            parts: Sequence[bytes] = [piece[i : i + 1] for i in range(len(piece))]
-        else:
-            parts = [character.encode() for character in piece.decode("utf-8", "replace")]
-        ids = []
-        for part in parts:
-            id = self._encoder.token_id(part)
-            if id is not None:
-                ids.append(id)
-            elif self._definition.byte_ids:
-                ids += [self._definition.byte_ids[byte] for byte in part]
-            else:
-                return None
-        return ids
-
-    def _candidates(self, symbols: list[int]) -> list[Candidate]:
-        found = []
-        for i, (left, right) in enumerate(pairwise(symbols)):
-            merge = self.pair(left, right)
-            if merge is not None:
-                found.append((i, *merge))
-        return found
-
-
-def _merge(symbols: list[int], candidates: Sequence[Candidate]) -> None:
-    i, _, id = min(candidates, key=lambda candidate: (candidate[1], candidate[0]))
-    symbols[i : i + 2] = [id]

@@ -35,6 +35,8 @@ class Vocabulary {
     this.table = new PairTable(this.left, this.right);
     this.madeBy = new Map(); // id -> the lowest rank that makes it
     for (let rank = n - 1; rank >= 0; rank--) this.madeBy.set(this.made[rank], rank);
+    this.origin = new Map(this.madeBy); // id -> the rank of the merge that leads to it
+    for (const [id, rank] of this.origins) this.origin.set(id, rank ?? undefined);
     this.known = new Map(); // id -> bytes, as far as they were asked for
     this.symbolIds = new Map(); // a base symbol -> id
     for (const [id, hex] of this.base) {
@@ -146,7 +148,7 @@ class Vocabulary {
 
   rank(id) {
     if (this.specialIds.has(id)) return null;
-    return this.byId ? id : this.madeBy.get(id) ?? null;
+    return this.byId ? id : this.origin.get(id) ?? null;
   }
 
   tree(id) {
@@ -156,7 +158,7 @@ class Vocabulary {
       const bytes = this.bytes(id);
       if (bytes === null) throw new Error(`id ${id} has no token in this vocabulary`);
       const special = this.specialIds.has(id);
-      const rank = special ? undefined : this.madeBy.get(id);
+      const rank = special ? undefined : this.origin.get(id);
       const [left, right] = rank === undefined ? [null, null] : [this.left[rank], this.right[rank]];
       nodes[id] = [hexOf(bytes.subarray(0, 512)), bytes.length, this.rank(id), left, right, special];
       if (left !== null) {
