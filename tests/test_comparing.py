@@ -221,17 +221,20 @@ def test_the_longest_ascending_subsequence(numbers):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_any_two_kinds_by_what_their_tokens_stand_for(name):
+    a = of_kind(name)
+    means_a = meanings(a)
     for other in KINDS:
-        a, b = of_kind(name), of_kind(other)
+        b = of_kind(other)
+        means_b = meanings(b)
         found = compare(a, b)
-        of_a, of_b = (Counter(meanings(tokenizer).values()) for tokenizer in (a, b))
+        of_a, of_b = Counter(means_a.values()), Counter(means_b.values())
         assert found.common == (of_a & of_b).total()
         assert len(found.removed) == (of_a - of_b).total()
         assert len(found.added) == (of_b - of_a).total()
-        assert all(meanings(a)[id] == meanings(b)[id] for id in found.kept)
-        assert all(meanings(a)[id] == meanings(b)[new] for id, new in found.moved.items())
-        assert sorted({*found.kept, *found.moved, *found.removed}) == sorted(meanings(a))
-        assert sorted({*found.kept, *found.moved.values(), *found.added}) == sorted(meanings(b))
+        assert all(means_a[id] == means_b[id] for id in found.kept)
+        assert all(means_a[id] == means_b[new] for id, new in found.moved.items())
+        assert sorted({*found.kept, *found.moved, *found.removed}) == sorted(means_a)
+        assert sorted({*found.kept, *found.moved.values(), *found.added}) == sorted(means_b)
         json.dumps(found.as_dict())
         if name == other:
             assert not found.moved
