@@ -77,9 +77,9 @@ def pieces_of(texts, **cut):
 def test_pieces_that_a_shuffle_spills_are_those_of_one_machine(session):
     import pyarrow
 
-    # 400,000 long pieces, half of them in each of four parts: more than the memory of an executor.
-    words = [f" {i * 2654435761 % 2**32:080x}" for i in range(400_000)]
-    texts = ["".join(words[i : i + 1000]) for i in range(0, len(words), 1000)] * 2
+    # 100,000 long pieces, half of them in each of four parts: more than the memory of an executor.
+    words = [f" {i * 2654435761 % 2**32:0320x}" for i in range(100_000)]
+    texts = ["".join(words[i : i + 250]) for i in range(0, len(words), 250)] * 2
     df = session.createDataFrame(pyarrow.table({"text": texts})).repartition(4)
     before = spark.spilled(session)
     counts = digram.spark.count_pieces(df, "text", split=r" \w+", memory_limit="1MB")

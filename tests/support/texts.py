@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 import sysconfig
-from collections.abc import Iterator
 from pathlib import Path
 
 # Not part of the library proper, or not there on every machine.
 LEFT_OUT = {"site-packages", "dist-packages", "test", "tests", "idle_test", "lib2to3", "__pycache__", "pydoc_data"}
 
 
-def stdlib_files() -> Iterator[Path]:
+@functools.cache
+def stdlib_files() -> tuple[Path, ...]:
     """The sources of Python's standard library, in sorted order."""
-    root = Path(sysconfig.get_path("stdlib"))
-    for path in sorted(root.rglob("*.py")):
-        if not LEFT_OUT.intersection(path.relative_to(root).parts):
-            yield path
+    found = []
+    for folder, folders, names in os.walk(sysconfig.get_path("stdlib")):
+        folders[:] = [name for name in folders if name not in LEFT_OUT]
+        found += [Path(folder, name) for name in names if name.endswith(".py")]
+    return tuple(sorted(found))
 
 
 def stdlib_prose(limit: int) -> str:
@@ -27,7 +29,7 @@ def stdlib_prose(limit: int) -> str:
     return "\n\n".join(topics[name] for name in sorted(topics))[:limit]
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=32)
 def stdlib_text(limit: int) -> str:
     """At most `limit` characters: the language reference, then the library's sources, always in the same order."""
     parts, length = [stdlib_prose(limit)], 0
