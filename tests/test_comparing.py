@@ -122,7 +122,7 @@ def test_a_text_without_a_place_to_cut_is_told_of(public):
 def test_many_different_ones_are_counted_in_bounded_memory(monkeypatch):
     monkeypatch.setattr(comparing, "_MOST_KEPT", 50)
     a, b = of_kind("no merges"), digram.train(stdlib_text(5000), min_count=2)
-    text = stdlib_text(30_000)
+    text = stdlib_text(8_000)
     *_, exact = naive(a, b, text.encode())
     found = compare_texts(a, b, [text], most=10**9)
     assert found.missed > 0

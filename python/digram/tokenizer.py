@@ -515,8 +515,9 @@ class _Vocabulary(Mapping[int, bytes]):
         return array("I", (i for i, n in enumerate(lengths) if n or self._encoder.token_bytes(i) is not None))
 
     def __getitem__(self, id: int) -> bytes:
-        with suppress(TypeError):
-            id = index(id)  # numpy's
+        if type(id) is not int:
+            with suppress(TypeError):
+                id = index(id)  # numpy's
         known = isinstance(id, int) and 0 <= id < self._encoder.n_vocab
         token = self._encoder.token_bytes(id) if known else None
         if token is None:

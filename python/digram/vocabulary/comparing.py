@@ -135,8 +135,9 @@ def compare(a: Tokenizer, b: Tokenizer) -> Comparison:
     kept: list[int] = []
     moved: dict[int, int] = {}
     removed: list[int] = []
-    others = _by_meaning(b)
-    for meaning, ids in _by_meaning(a).items():
+    of_a, of_b = meanings(a), meanings(b)
+    others = _by_meaning(of_b)
+    for meaning, ids in _by_meaning(of_a).items():
         other = others.get(meaning, [])
         same = set(ids).intersection(other)
         kept += same
@@ -153,7 +154,7 @@ def compare(a: Tokenizer, b: Tokenizer) -> Comparison:
         tuple(sorted(removed)),
         tuple(sorted(added)),
         _special_tokens(a, b),
-        _merges(a, b),
+        _merges(a, of_a, b, of_b),
         MappingProxyType(dict(_settings(a, b))),
     )
 
@@ -175,9 +176,9 @@ def meanings(tokenizer: Tokenizer) -> dict[int, bytes]:
     return vocab
 
 
-def _by_meaning(tokenizer: Tokenizer) -> dict[bytes, list[int]]:
+def _by_meaning(meanings: Mapping[int, bytes]) -> dict[bytes, list[int]]:
     found: dict[bytes, list[int]] = {}
-    for id, meaning in meanings(tokenizer).items():
+    for id, meaning in meanings.items():
         found.setdefault(meaning, []).append(id)
     return found
 
@@ -193,9 +194,9 @@ def _special_tokens(a: Tokenizer, b: Tokenizer) -> SpecialTokens:
     )
 
 
-def _merges(a: Tokenizer, b: Tokenizer) -> Merges | None:
+def _merges(a: Tokenizer, means_a: Mapping[int, bytes], b: Tokenizer, means_b: Mapping[int, bytes]) -> Merges | None:
     try:
-        of_a, of_b = _pairs(a), _pairs(b)
+        of_a, of_b = _pairs(a, means_a), _pairs(b, means_b)
     except VocabularyError:  # a token is too long to look for its parts
         return None
     places = {pair: place for place, pair in enumerate(of_b)}
@@ -211,9 +212,8 @@ def _merges(a: Tokenizer, b: Tokenizer) -> Merges | None:
     )
 
 
-def _pairs(tokenizer: Tokenizer) -> list[Pair]:
+def _pairs(tokenizer: Tokenizer, of: Mapping[int, bytes]) -> list[Pair]:
     """Merges that happen, by what they join; of those that repeat another one, the first."""
-    of = meanings(tokenizer)
     found = ((of.get(left, b""), of.get(right, b"")) for left, right, _ in merges_that_happen(tokenizer))
     return list(dict.fromkeys(found))
 
