@@ -10,6 +10,7 @@ import signal
 import sys
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,11 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "50",
+    # Minutes of small work: compilers that take less time for less speed, and one thread that collects garbage.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # No task waits for the executor that has its partition in memory.
+    "spark.locality.wait": "0",
     # What a killed executor had is asked for again soon.
     "spark.shuffle.io.retryWait": "300ms",
     "spark.shuffle.io.maxRetries": "2",
@@ -66,6 +72,17 @@ def spilled(session: SparkSession) -> int:
     address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
     with urllib.request.urlopen(address) as answer:
         return sum(stage["diskBytesSpilled"] for stage in json.load(answer))
+
+
+@contextmanager
+def larger_batches(session: SparkSession) -> Iterator[None]:
+    """Arrow batches of Spark's own size for a while: those of `SETTINGS` make many of few texts."""
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    session.conf.set(name, "10000")
+    try:
+        yield
+    finally:
+        session.conf.set(name, SETTINGS[name])
 
 
 def _parent(pid: int) -> int:
