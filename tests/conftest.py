@@ -1,4 +1,4 @@
-"""Fixtures for all tests; the rules of a run (skips, oracles, profiles) are plugins in `support`."""
+"""Fixtures for all tests; the rules of a run (order, skips, oracles, profiles) are plugins in `support`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.encodings import go_offline
 if TYPE_CHECKING:
     from digram import Tokenizer
 
-pytest_plugins = ("support.profiles", "support.oracle", "support.skips", "support.summary", "pytester")
+pytest_plugins = ("support.profiles", "support.order", "support.oracle", "support.skips", "support.summary", "pytester")
 
 
 @pytest.fixture(scope="session", autouse=True)
