@@ -148,12 +148,13 @@ def tuetoken(vocabulary: Vocabulary) -> Encoder:
 def splintr(vocabulary: Vocabulary) -> Encoder:
     import splintr
 
+    special: Encoder = {}
     if vocabulary.name in ("cl100k_base", "o200k_base"):
         tokenizer = splintr.Tokenizer.from_pretrained(vocabulary.name)
         plain, special = tokenizer.encode_ordinary, {"numpy": tokenizer.encode_flat, "bytes": tokenizer.decode_bytes}
     else:
         tokenizer = splintr.from_json(vocabulary.need_json())
-        plain, special = tokenizer.encode_raw, {}
+        plain = tokenizer.encode_raw
     return {"list": plain, "batch": tokenizer.encode_batch, "str": tokenizer.decode, **special}
 
 
