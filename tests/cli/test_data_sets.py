@@ -147,6 +147,21 @@ def test_records_that_are_read_as_text_are_told_of_where_it_is_learnt():
     _, stderr = ok("train", "data", "-o", "t.digram.json", "--vocab-size", 300, "--format", "text")
     assert not stderr[0].startswith("warning")
     assert not ok("count", "-t", "t.digram.json", "data")[1]
+    as_text = "are read as text as it stands there: --field text takes the text of records, "
+    for arguments in (["extend", "--tokens", 2], ["prune"]):
+        _, stderr = ok(arguments[0], "t.digram.json", "data", "-o", "u.digram.json", *arguments[1:])
+        assert f"{as_text}--format text says" in stderr[0]
+
+
+def test_records_that_become_shards_as_text_are_told_of():
+    ok("train", "data", "-o", "t.digram.json", "--vocab-size", 300, "--field", "text")
+    _, stderr = ok("encode", "-t", "t.digram.json", "data", "-o", "ids")
+    assert "read as text as it stands there" in stderr[0]
+    assert "--input-format text says that this is meant" in stderr[0]
+    for given in (["--field", "text"], ["--input-format", "text"]):
+        _, stderr = ok("encode", "-t", "t.digram.json", "data", "-o", f"ids{given[0]}", *given)
+        assert not any("as it stands" in line for line in stderr)
+    assert not ok("encode", "-t", "t.digram.json", "data")[1]
 
 
 @pytest.mark.parametrize(

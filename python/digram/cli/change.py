@@ -89,7 +89,7 @@ def extend(
     if not files and not words and words_file is None:
         raise click.UsageError("there is nothing to add: name FILES and --tokens, or words by --word or --words")
     tokenizer = options.load_tokenizer(tok, split, special)
-    corpus = options.corpus_of(files, errors) if files else None
+    corpus = options.corpus_of(files, errors, learning=True) if files else None
 
     from digram.progress import TrainingBar
     from digram.vocabulary import add_words
@@ -161,7 +161,7 @@ def prune(
       digram inspect small.digram.json
     """
     tokenizer = options.load_tokenizer(tok, split, special)
-    corpus = options.corpus_of(files, errors)
+    corpus = options.corpus_of(files, errors, learning=True)
 
     from digram.vocabulary import prune as shorter
 

@@ -69,7 +69,7 @@ def encode(
 
     \b
     JSON lines in parts, in rows of 4096 ids with where documents end in each:
-      digram encode -t my.digram.json 'data/*.jsonl.zst' -o rows --format parquet --pack 4096
+      digram encode -t my.digram.json 'data/*.jsonl.zst' --field text -o rows --format parquet --pack 4096
 
     \b
     For training, another segmentation of the same text in each epoch:
@@ -80,8 +80,10 @@ def encode(
     else:
         sharding.check_apart(files, shards["output"])
     tokenizer = options.load_tokenizer(tok, split, special)
-    corpus = options.corpus_of(files, errors)
-    if shards["output"] is not None:
+    # A model learns from shards, and hardly means to learn the braces and names of records.
+    to_shards = shards["output"] is not None
+    corpus = options.corpus_of(files, errors, learning=to_shards, input_format="--input-format")
+    if to_shards:
         if dropout is not None:
             raise click.UsageError("--dropout is for ids on standard output: shards are written once for all epochs.")
         sharding.to_shards(tokenizer, corpus, allow_special, add_special, threads, as_json, quiet, shards)

@@ -261,7 +261,13 @@ def read(corpus: Corpus, label: str, quiet: bool) -> Iterator[Named]:
             bar.reach(batch.read)
 
 
-def corpus_of(files: Sequence[str], errors: Errors, learning: bool = False, by_line: bool = False) -> Corpus:
+def corpus_of(
+    files: Sequence[str],
+    errors: Errors,
+    learning: bool = False,
+    by_line: bool = False,
+    input_format: str = "--format",
+) -> Corpus:
     """The corpus of FILES, as the options of `reading` say. With `learning`, warns of records that are read as text;
     with `by_line`, texts are cut into lines, unless a separator cuts them."""
     from digram.cli.data import chosen
@@ -277,7 +283,7 @@ def corpus_of(files: Sequence[str], errors: Errors, learning: bool = False, by_l
         if records:
             warn(
                 f"{records[0]}{f' and {len(records) - 1:,} more are' if len(records) > 1 else ' is'} read as text as "
-                "it stands there: --field text takes the text of records, --format text says that this is meant"
+                f"it stands there: --field text takes the text of records, {input_format} text says that this is meant"
             )
     return corpus
 
