@@ -142,6 +142,7 @@ def test_a_damaged_vocabulary(tmp_path, change, error):
         ("sing", "no such command 'sing'"),
         ("count vector.txt", "missing option '-t'"),
         ("count -t vector --loud", "no such option"),
+        ("convert vector -o y", "the name of y says no format: give --to, one of digram, gguf, gpt2, huggingface, "),
         ("train -o x", "missing argument 'FILES...'"),
         ("train vector.txt -o x", "training needs --vocab-size or --min-count"),
         ("train vector.txt -o x --vocab-size many", "invalid value for '--vocab-size'"),

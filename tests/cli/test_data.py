@@ -270,6 +270,17 @@ def test_a_pair_of_files_asks_for_its_split(tmp_path):
     assert (code, lines[-1].startswith("hint: --split gpt2, or the regular expression")) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("name", "format"), [("x.gguf", "gguf"), ("x.tiktoken", "tiktoken"), ("y.digram.json", "digram")]
+)
+def test_convert_takes_the_format_from_the_name(tmp_path, name, format):
+    digram.train(["low lower lowest"] * 9, 260, split="cl100k-classic").save(tmp_path / "t.digram.json")
+    code, stdout, _ = run("convert", tmp_path / "t.digram.json", "-o", tmp_path / name, "--json")
+    assert (code, json.loads(stdout)["format"]) == (0, format)
+    code, _, lines = run("convert", tmp_path / "t.digram.json", "-o", tmp_path, "--to", "gguf")
+    assert (code, "is a folder" in lines[0]) == (1, True)
+
+
 def test_convert_warns_in_lines_of_its_own(tmp_path):
     """A vocabulary that lacks most bytes is no news when what was written is read back."""
     digram.from_token_list([b"a", b"b", b"ab"], split="gpt2").save(tmp_path / "t.json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,6 +13,8 @@ from digram.cli.messages import note, warn
 from digram.errors import FormatWarning
 
 __all__ = ["convert"]
+
+_FORMATS = ("digram", "gguf", "gpt2", "huggingface", "sentencepiece", "tiktoken")
 
 
 @click.command(short_help="Write a vocabulary in another format.")
@@ -27,16 +30,15 @@ __all__ = ["convert"]
 @click.option(
     "--to",
     "format",
-    type=click.Choice(["digram", "gguf", "gpt2", "huggingface", "sentencepiece", "tiktoken"]),
-    required=True,
+    type=click.Choice(_FORMATS),
     help="digram's own JSON; a GGUF file of the vocabulary alone; GPT-2's vocab.json and merges.txt; tokenizer.json "
-    "and its config; a SentencePiece model; a .tiktoken file.",
+    "and its config; a SentencePiece model; a .tiktoken file.  [default: what the name of OUT says]",
 )
 @options.vocabulary
 @options.as_json
 @options.quiet
 def convert(
-    tok: str, output: str, format: str, split: str | None, special: tuple[str, ...], as_json: bool, quiet: bool
+    tok: str, output: str, format: str | None, split: str | None, special: tuple[str, ...], as_json: bool, quiet: bool
 ) -> None:
     """Write a vocabulary in another format, and check what was written.
 
@@ -48,20 +50,21 @@ def convert(
     \b
     For programs that read GPT-2's files, for tiktoken, and for transformers:
       digram convert my.digram.json -o my-gpt2/ --to gpt2
-      digram convert my.digram.json -o my.tiktoken --to tiktoken
+      digram convert my.digram.json -o my.tiktoken
       digram convert my.digram.json -o my-model/ --to huggingface
 
     \b
     For llama.cpp, the vocabulary alone. It knows a few splits by name: of digram's, gpt2 and cl100k-classic exactly,
     cl100k (the default of `train`) and o200k nearly, which a warning says:
       digram train books/ -o my.digram.json --vocab-size 32000 --split cl100k-classic --special '<|endoftext|>'
-      digram convert my.digram.json -o my.gguf --to gguf
+      digram convert my.digram.json -o my.gguf
 
     \b
     For SentencePiece, which has neither bytes as an alphabet nor a split, and must have an unknown piece:
       digram train books/ -o my.digram.json --vocab-size 32000 --alphabet characters --split none --special '<unk>'
-      digram convert my.digram.json -o my.model --to sentencepiece
+      digram convert my.digram.json -o my.model
     """
+    format = format or _format_of(output)
     tokenizer = options.load_tokenizer(tok, split, special)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -90,3 +93,16 @@ def convert(
             "compared_with": checked,
         }
         options.print_json(facts)
+
+
+def _format_of(output: str) -> str:
+    """The format that the name of the file says, as `Tokenizer.save` takes it, but for names that say nothing."""
+    from digram.formats._names import formats_of
+
+    path = Path(output)
+    if path.name.lower().endswith(".digram.json"):
+        return "digram"
+    said = () if path.is_dir() else formats_of(path)
+    if not said:
+        raise click.UsageError(f"the name of {output} says no format: give --to, one of {', '.join(_FORMATS)}.")
+    return said[0]
