@@ -228,6 +228,8 @@ def test_the_other_columns_of_the_same_rows(tmp_path, small):
         start = batches[0].position
         assert read(corpus, 2000, start, columns=True)[0][0].columns.schema == batches[0].columns.schema
         assert "text" not in batches[0].columns.schema.names
+        assert repr(batches[0]).startswith(f"<digram.corpus.Batch: {len(batches[0])} document")
+        assert len(repr(batches[0])) < 100
 
 
 def test_fields_that_the_first_records_do_not_have_are_told_of(tmp_path):

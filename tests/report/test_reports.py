@@ -42,6 +42,7 @@ def test_gini_of_groups_is_of_tokens_per_byte():
     report = measure(tok, {"en": ENGLISH, "de": GERMAN, "none": []})
     a, b = (report.row("tokenizer", name)["bytes_per_token"].value for name in ("en", "de"))
     assert report.vocabularies[0].gini_of_costs.value == pytest.approx(abs(1 / a - 1 / b) / (2 * (1 / a + 1 / b)))
+    assert repr(report) == "<digram.Report: 1 tokenizer, 3 groups>"
     assert measure(tok, {"en": ENGLISH}).vocabularies[0].gini_of_costs.value is None
 
 

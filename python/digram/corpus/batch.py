@@ -45,7 +45,7 @@ class Run:
     numbers: Sequence[int]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Batch:
     """Documents in order, about as many bytes as were asked for.
 
@@ -68,6 +68,10 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.documents)
+
+    def __repr__(self) -> str:
+        documents = f"{len(self):,} document{'' if len(self) == 1 else 's'}"
+        return f"<digram.corpus.Batch: {documents}, about {self.size:,} bytes, position={self.position}>"
 
     def _at(self, i: int) -> tuple[Run, int]:
         if not -len(self) <= i < len(self):

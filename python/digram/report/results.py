@@ -263,4 +263,8 @@ class Report:
         return self.to_markdown()
 
     def __repr__(self) -> str:
-        return f"<digram.Report: {len(self.vocabularies)} tokenizers, {len(self.groups)} groups>"
+        tokenizers, groups = len(self.vocabularies), len(self.groups)
+        return (
+            f"<digram.Report: {tokenizers} tokenizer{'' if tokenizers == 1 else 's'}, "
+            f"{groups} group{'' if groups == 1 else 's'}>"
+        )
