@@ -212,6 +212,17 @@ def test_one_warning_that_points_at_the_caller(texts, options, sentence):
     assert tok.decode(tok.encode("")) == ""
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_names_of_files_are_not_texts(tmp_path, several):
+    path = tmp_path / "novel.txt"
+    path.write_text("a novel " * 9)
+    with pytest.warns(TrainingWarning, match=r"novel\.txt was taken for a text: digram\.Corpus\(\.\.\.\) reads files"):
+        digram.train([str(path)] if several else str(path), vocab_size=500)
+    with pytest.warns(TrainingWarning, match="ran out of pairs") as caught:
+        digram.train(["novel.txt\0", "x" * 2000], vocab_size=500)
+    assert "taken for a text" not in str(caught[0].message)
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

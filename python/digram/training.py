@@ -14,6 +14,7 @@ from digram._beginning import warn_of_cut
 from digram._following import Following, Merge, check_places, numbered, trained
 from digram._numbers import whole_number
 from digram._setting import Setting, check_room, settled, sizes_of
+from digram._text import printable
 from digram.counts import ONE_TEXT, PieceCounts, Progress
 from digram.definition import Alphabet, Definition
 from digram.errors import TrainingWarning
@@ -221,11 +222,21 @@ def train(
     elif found.exhausted and largest is not None:
         warnings.warn(
             f"the texts ran out of pairs after {_number(len(found.merges) // 2, 'merge')}: "
-            f"the vocabulary has {ids:,} ids, not {largest:,}",
+            f"the vocabulary has {ids:,} ids, not {largest:,}{_if_files(texts)}",
             TrainingWarning,
             stacklevel=2,
         )
     return tokenizers if several else tokenizers[0]
+
+
+def _if_files(texts: object) -> str:
+    """More to say of texts that ran out: the first one is the name of a file, which nothing opened."""
+    first = texts[0] if isinstance(texts, (list, tuple)) and texts else texts
+    try:
+        found = isinstance(first, str) and len(first) < 1000 and os.path.isfile(first)
+    except ValueError:  # U+0000, or what no name can hold
+        found = False
+    return f" ({printable(str(first))} was taken for a text: digram.Corpus(...) reads files)" if found else ""
 
 
 @dataclass(frozen=True, slots=True)
