@@ -61,6 +61,11 @@ def test_names():
     assert re.fullmatch(r"\d+\.\d+\.\d+", digram.__version__)
 
 
+@pytest.mark.parametrize("name", ["progress.TrainingBar", "spark.train", "shards.write", "variants.Dropout"])
+def test_rooms_that_the_pages_name_need_no_import(name):
+    python(f"import digram; digram.{name}")
+
+
 def test_all_names_of_a_star_import():
     python("from digram import *; import digram; assert all(n in globals() for n in digram.__all__)")
 

@@ -214,6 +214,13 @@ def test_a_repository_of_the_hub_is_not_downloaded(tmp_path, monkeypatch):
         digram.load("models/x")
 
 
+@pytest.mark.parametrize("address", ["https://host.example/m/tokenizer.json", "s3://bucket/my.digram.json"])
+def test_an_address_is_not_opened(tmp_path, monkeypatch, address):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(MissingVocabularyError, match=rf"^{address} is an address, .*: download it, and load that file"):
+        digram.load(address)
+
+
 def test_a_model_is_not_its_encoding(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(

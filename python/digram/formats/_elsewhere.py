@@ -13,6 +13,7 @@ __all__ = ["error", "no_vocabulary"]
 
 # The owner and the name of a repository, as the Hugging Face hub allows them.
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/", re.ASCII)
 _FILES = (".json", ".tiktoken", ".model", ".gguf", ".txt", ".bpe")
 
 
@@ -27,6 +28,9 @@ def error(path: Path) -> MissingVocabularyError | None:
             f"{name} is no file or folder here, and digram downloads nothing from the Hugging Face hub: get "
             "tokenizer.json of that repository (where it has none, tokenizer.model or tekken.json), and load that file"
         )
+    elif _ADDRESS.match(name):
+        address = name.replace(":/", "://", 1)  # a path has no two slashes in a row
+        message = f"{address} is an address, and a vocabulary is loaded from a file: download it, and load that file"
     else:
         return None
     return MissingVocabularyError(errno.ENOENT, message, name)
