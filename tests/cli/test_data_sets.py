@@ -141,6 +141,15 @@ def test_bad_records_stop_or_are_said_at_the_end():
     assert stderr[0] == "error: data.parquet has no column 'body'; its columns are text"
 
 
+def test_a_table_is_not_one_text_to_cut():
+    digram.train("a", 256).save("t.digram.json")
+    for rows in (TEXTS, []):
+        parquet.write_table(pyarrow.table({"text": pyarrow.array(rows, "string")}), "rows.parquet")
+        code, stdout, stderr = run("truncate", "-t", "t.digram.json", "-n", 5, "rows.parquet")
+        assert (code, stdout) == (2, "")
+        assert stderr[0].endswith("rows.parquet is a table, and not one text: give a file of text")
+
+
 def test_records_that_are_read_as_text_are_told_of_where_it_is_learnt():
     _, stderr = ok("train", "data", "-o", "t.digram.json", "--vocab-size", 300)
     assert stderr[0].startswith("warning: data/a.jsonl.zst and 1 more are read as text as it stands there: --field te")

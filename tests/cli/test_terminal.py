@@ -54,6 +54,15 @@ def written_slowly(pipe: Path) -> None:
         out.write("late")
 
 
+def test_the_message_of_truncate_has_a_line_of_its_own(tmp_path):
+    digram.train("a", 256).save(tmp_path / "tok")
+    (tmp_path / "x.txt").write_text("one two")
+    arguments = ["truncate", "-t", tmp_path / "tok", tmp_path / "x.txt", "-n", 4]
+    assert on_terminal(*arguments) == (0, "one \ncut: 4 tokens, 4 of 7 bytes are kept\n")
+    assert on_terminal(*arguments, "--quiet") == (0, "one ")
+    assert process(*arguments)[1] == b"one "
+
+
 def test_colours_on_a_terminal_only():
     arguments = ["show", "-t", "english", "Über alles", "-q"]
     _, painted = on_terminal(*arguments)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
@@ -65,8 +67,10 @@ def truncate(
     if len(corpus.files) != 1:
         raise click.BadParameter(f"{file} is {len(corpus.files)} files: name one of them.", param_hint="FILE")
     allowed = "all" if allow_special else ()
-    [batch] = options.read(corpus, "reading", quiet=True)
-    [(_, text)] = batch
+    batches = list(islice(options.read(corpus, "reading", quiet=True), 2))
+    if len(batches) != 1 or len(batches[0]) != 1:
+        raise click.BadParameter(f"{file} is a table, and not one text: give a file of text.", param_hint="FILE")
+    [(_, text)] = batch = batches[0]
     [kept] = options.naming(
         batch, lambda texts: [tokenizer.truncate(text, max_tokens, allowed, (), add_special) for text in texts]
     )
@@ -76,6 +80,8 @@ def truncate(
         options.print_json({"text": kept.decode(), "tokens": tokens, "bytes": size, "cut": cut})
         return
     write_text(kept)
+    if sys.stdout.isatty() and not kept.endswith(b"\n"):
+        note("", quiet)  # the message begins a line of its own
     if cut:
         note(f"cut: {counted(tokens, 'token')}, {size:,} of {counted(len(text), 'byte')} are kept", quiet)
     else:
