@@ -70,7 +70,8 @@ def machine() -> str:
         fields = dict(re.findall(r"^(model name|flags|cpu MHz)\s*: (.*)$", info.read_text(), re.M))
         known = [name for name in ("avx2", "avx512bw", "avx512vbmi2") if name in fields.get("flags", "").split()]
         model, flags = fields.get("model name", model), "".join(f", {name}" for name in known)
-    return f"{cores} cores of {model}{flags}; {platform.system()}, Python {platform.python_version()}"
+    number = "1 core" if cores == 1 else f"{cores} cores"
+    return f"{number} of {model}{flags}; {platform.system()}, Python {platform.python_version()}"
 
 
 def load_average() -> str:
