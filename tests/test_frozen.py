@@ -42,9 +42,9 @@ def test_statements_import_every_module():
         found.add(name)
         waiting += imports(name)
         waiting.append(name.rpartition(".")[0])
-    # `python -m` alone runs three; tiktoken's lesson, and what works on a cluster, users import themselves.
+    # `python -m` alone runs three; tiktoken's lesson users import themselves.
     by_users = {"digram.__main__", "digram.reference.__main__", "digram.playground.classes"}
-    by_users |= {"digram.spark", "digram.tiktoken._educational"}
+    by_users |= {"digram.tiktoken._educational"}
     assert set(MODULES) - found == by_users
 
 

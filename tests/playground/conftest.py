@@ -41,7 +41,8 @@ def chromium() -> str:
     pytest.fail("there is no Chromium: `make python` gets one, and so does .ci/chromium", pytrace=False)
 
 
-@pytest.fixture(scope="session")
+# No longer than a file of tests: as long as Playwright is there its loop runs, and nobody else's can.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     # The sandbox needs rights that containers and root do not have.
     with sync_playwright() as playwright:
