@@ -73,6 +73,7 @@ def main() -> None:
 
         if not args.tight:
             cluster.SETTINGS.update(ROOMY)
+        (folder / "spark").mkdir()
         session = cluster.started(folder / "spark")
         df = session.read.parquet(os.fspath(folder / "texts"))
         counts = folder / "counts"
