@@ -37,6 +37,17 @@ FORMS = ("text", "jsonl", "parquet")
 SINKS = ("bin", "npy", "megatron", "parquet")
 
 
+# Runs a program, and prints its processor time and its peak. A process of its own, and a small one: Linux counts the
+# memory of the process that started another, until that has its own program, as the peak of the other.
+RUNNER = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+sys.exit(1 if status else 0)
+"""
+
+
 def documents(text: str) -> Iterator[str]:
     """Parts of a text that end at line ends."""
     start = 0
@@ -77,17 +88,17 @@ def command(*words: object) -> list[str]:
 def stage(name: str, size: int, words: list[str]) -> dict[str, Any]:
     """Runs one process; its wall time, rate of text, processor time, peak of resident memory."""
     start = time.perf_counter()
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
+    done = subprocess.run([sys.executable, "-c", RUNNER, *words], stdout=subprocess.PIPE, check=False)
     wall = time.perf_counter() - start
-    if status:
-        raise SystemExit(f"error: {' '.join(words)} ended with {status}")
+    if done.returncode:
+        raise SystemExit(f"error: {' '.join(words)} ended with {done.returncode}")
+    cpu, peak = map(float, done.stdout.split())
     figures = {
         "case": name,
         "wall s": round(wall, 2),
         "MB/s": round(size / wall / 1e6, 1),
-        "cpu s": round(usage.ru_utime + usage.ru_stime, 2),
-        "peak MB": round(usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6),
+        "cpu s": round(cpu, 2),
+        "peak MB": round(peak * (1 if sys.platform == "darwin" else 1024) / 1e6),
     }
     print("  ".join(f"{key} {value}" if key != "case" else f"{value:28}" for key, value in figures.items()), flush=True)
     return figures
