@@ -46,7 +46,7 @@ def test_a_run_that_is_killed_and_resumed_writes_the_same_bytes(tok, tmp_path, m
     given = RUNS[name] | {"kills": 4, "steps": 5}
     done = child(SCRIPT, tmp_path / "killed", json.dumps(given), len(name))
     assert (done.returncode, done.stderr) == (0, "")
-    assert int(done.stdout) >= 3, "too few runs were killed before they had ended"
+    assert int(done.stdout) >= 5, "a run ended before the step at which it was to be killed"
     shards.write(tok, documents(), tmp_path / "whole", **RUNS[name])
     whole = contents(tmp_path / "whole")
     assert contents(tmp_path / "killed") == whole
