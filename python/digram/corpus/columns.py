@@ -28,7 +28,7 @@ def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
     pyarrow = needed("pyarrow", f"a {file.format.capitalize()} file")
     with ExitStack() as stack:
         try:
-            source, size = _source(pyarrow, file.name, stack)
+            source, size = _source(pyarrow, file, stack)
             if file.format == "parquet":
                 found = _parquet(pyarrow, source, file.name, start, reading)
             else:
@@ -49,10 +49,14 @@ def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
             ) from None
 
 
-def _source(pyarrow: Any, name: str, stack: ExitStack) -> tuple[Any, int]:
+def _source(pyarrow: Any, of: File, stack: ExitStack) -> tuple[Any, int]:
     """(what pyarrow reads from, its size in bytes)."""
+    name = of.name
     if name != "-" and not paths.is_address(name) and stat.S_ISREG(os.stat(name).st_mode):
-        return stack.enter_context(pyarrow.memory_map(name, "r")), os.stat(name).st_size
+        # A batch of an Arrow file is used where it lies in the file. Of Parquet nothing is: mapped, every page that was
+        # read would count as memory of this process to the end.
+        opened = pyarrow.OSFile if of.format == "parquet" else pyarrow.memory_map
+        return stack.enter_context(opened(name, "r")), os.stat(name).st_size
     file = stack.enter_context(paths.opened(name))
     if name == "-" or not file.seekable():
         # These files are read from their end.
