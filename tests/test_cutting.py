@@ -217,10 +217,10 @@ def test_bytes_that_are_no_text_are_cut_anywhere(vocabulary):
 def test_bad_arguments(vocabulary):
     tok = vocabulary("cl100k_base")
     for message, call in {
-        "limit must be 0 or more, not -1": lambda: tok.fits("a", -1),
-        "max_tokens must be 0 or more, not -3": lambda: tok.truncate("a", -3),
-        "max_tokens must be 1 or more, not 0": lambda: tok.chunks("a", 0),
-        "overlap must be 0 or more, not -1": lambda: tok.chunks("a", 2, -1),
+        "limit must be at least 0, not -1": lambda: tok.fits("a", -1),
+        "max_tokens must be at least 0, not -3": lambda: tok.truncate("a", -3),
+        "max_tokens must be at least 1, not 0": lambda: tok.chunks("a", 0),
+        "overlap must be at least 0, not -1": lambda: tok.chunks("a", 2, -1),
         r"overlap \(3\) must be less than max_tokens \(3\)": lambda: tok.chunks("a", 3, 3),
         r"""character "🫨" at position 2 has more tokens than the limit of 1""": lambda: list(tok.chunks("aé🫨b", 1)),
     }.items():

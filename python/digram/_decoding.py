@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Iterable
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from digram.errors import UnknownTokenError
 if TYPE_CHECKING:
     from digram import _native
 
-__all__ = ["check_errors", "placed"]
+__all__ = ["check_errors", "no_ids", "placed"]
 
 
 def check_errors(errors: str) -> None:
@@ -23,6 +24,14 @@ def check_errors(errors: str) -> None:
             raise ValueError(
                 f'errors must be "replace", "strict", "ignore" or another error handler of codecs, not {errors!r}'
             ) from None
+
+
+def no_ids(error: TypeError, ids: object, what: str = "ids") -> TypeError:
+    """The error where `ids` are no list at all, with the way out; the same for a list that holds what is no id."""
+    if isinstance(ids, Iterable):
+        return error
+    way_out = f": use [{ids}]" if isinstance(ids, int) else ""
+    return TypeError(f"{what} must be a list of ids, not {type(ids).__name__}{way_out}")
 
 
 def placed(error: UnknownTokenError, ids: Any, encoder: _native.Encoder) -> UnknownTokenError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -103,6 +103,8 @@ def settled(
     for name, given, choices in (("alphabet", alphabet, get_args(Alphabet)), ("ties", ties, tuple(TIES))):
         if given not in choices:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given!r}")
+    if isinstance(special_tokens, Mapping):
+        raise TypeError("special_tokens must be a list of strings, not a mapping: training gives them the last ids")
     asked = tuple(special_ids(special_tokens, 0))
     begun = None if resume is None else resumed(resume)
     if begun is not None:

@@ -148,7 +148,10 @@ class PieceCounts:
         After an error, or Ctrl-C, the counts hold a part of the texts.
         """
         if isinstance(texts, Mapping):
-            raise TypeError("texts must be texts, not a mapping: use PieceCounts.from_mapping for counts of pieces")
+            raise TypeError(
+                "texts must be a list of texts, not a mapping: give mapping.values(), or, where it holds counts of "
+                "pieces, PieceCounts.from_mapping(mapping)"
+            )
         characters, read, threads = 0, 0, _threads.checked(threads)
 
         def told(more: int = 0) -> None:

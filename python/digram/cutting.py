@@ -13,10 +13,10 @@ no longer one fits, is told in `crates/digram/src/encode/truncate.rs`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from operator import index
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from digram import _native
+from digram._numbers import whole_number
 from digram._text import whole_characters
 
 if TYPE_CHECKING:
@@ -153,8 +153,5 @@ class Cutting:
 
 
 def _checked(name: str, number: int, least: int) -> int:
-    """A number of tokens, as an int; ValueError where it is below `least`."""
-    number = index(number)
-    if number < least:
-        raise ValueError(f"{name} must be {least} or more, not {number}")
-    return min(number, _LARGEST)
+    """A number of tokens, as an int; TypeError for what is none, ValueError where it is below `least`."""
+    return min(whole_number(name, number, least, most=None), _LARGEST)

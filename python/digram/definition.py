@@ -263,6 +263,8 @@ def special_ids(special_tokens: Iterable[str] | Mapping[str, int], first: int) -
     """Ids of special tokens: those of a mapping, or `first` and up. ValueError for an empty or repeated one."""
     if isinstance(special_tokens, str):
         raise TypeError(f"special_tokens must be a list of strings, not the string {special_tokens!r}")
+    if not isinstance(special_tokens, Iterable):
+        raise TypeError(f"special_tokens must be a list of strings, not {type(special_tokens).__name__}")
     given = list(special_tokens)
     for i, marker in enumerate(given):
         if not isinstance(marker, str):

@@ -73,11 +73,26 @@ NAMED = {
 }
 
 
-def checked(split: str | None) -> str | None:
-    """`split`, or PatternError for a mistyped name: as a regular expression it would match nothing but itself."""
-    if split is not None and split not in NAMED and re.fullmatch(r"[A-Za-z][\w-]*", split):
+def checked(split: object) -> str | None:
+    """`split`, or PatternError for a mistyped name: as a regular expression it would match nothing but itself.
+
+    TypeError for what is no str: a pattern that `re` has compiled too, as `re` reads some patterns otherwise.
+    """
+    if split is None:
+        return None
+    if not isinstance(split, str):
+        of_re = ": its .pattern is one" if isinstance(split, re.Pattern) else ""
+        raise TypeError(f"split must be a str or None, not {type(split).__name__}{of_re}")
+    if split not in NAMED and re.fullmatch(r"[A-Za-z][\w-]*", split):
+        from digram.encodings import ENCODINGS
+
         names = ", ".join(sorted(NAMED))
-        raise PatternError(f"{split!r} is no named split pattern ({names}); as a regular expression write (?:{split})")
+        way_out = f"as a regular expression write (?:{split})"
+        if split.lower() == "none":
+            way_out = "split=None, without quotes, cuts nothing"
+        elif split in ENCODINGS:
+            way_out = f"the encoding {split} is split by {ENCODINGS[split].split!r}"
+        raise PatternError(f"{split!r} is no named split pattern ({names}); {way_out}")
     return split
 
 

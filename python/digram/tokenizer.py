@@ -311,6 +311,8 @@ class Tokenizer(Cutting):
             return self._encoder.decode_text(ids, errors, skip_special_tokens)
         except UnknownTokenError as error:
             raise _decoding.placed(error, ids, self._encoder) from None
+        except TypeError as error:
+            raise _decoding.no_ids(error, ids) from None
 
     def decode_bytes(self, ids: Iterable[int], skip_special_tokens: bool = False) -> bytes:
         """The bytes of ids: the text in UTF-8, with bytes that are no character as they are.
@@ -322,13 +324,19 @@ class Tokenizer(Cutting):
             return self._encoder.decode(ids, skip_special_tokens)
         except UnknownTokenError as error:
             raise _decoding.placed(error, ids, self._encoder) from None
+        except TypeError as error:
+            raise _decoding.no_ids(error, ids) from None
 
     def decode_batch(
         self, lists: Iterable[Iterable[int]], errors: str = "replace", skip_special_tokens: bool = False
     ) -> list[str]:
         """The text of each list of ids, on all cores where there are many."""
         _decoding.check_errors(errors)
-        lists = lists if isinstance(lists, list) else list(lists)
+        if not isinstance(lists, list):
+            try:
+                lists = list(lists)
+            except TypeError as error:
+                raise _decoding.no_ids(error, lists, "lists") from None
         # What has no length may come but once, and have no end.
         if all(hasattr(ids, "__len__") for ids in lists):
             with suppress(Exception):  # told of below, of the first list that has one
@@ -339,6 +347,9 @@ class Tokenizer(Cutting):
                 texts.append(self.decode(ids, errors, skip_special_tokens))
             except UnknownTokenError as error:
                 raise UnknownTokenError(f"list {len(texts)}: {error}") from None
+            except TypeError as error:
+                wrong = f"must be a list of ids, not {type(ids).__name__}; decode takes one list"
+                raise TypeError(f"list {len(texts)}: {error if isinstance(ids, Iterable) else wrong}") from None
         return texts
 
     def stream_decoder(self, errors: str = "replace", skip_special_tokens: bool = False) -> StreamDecoder:
@@ -580,6 +591,8 @@ def _markers(name: str, given: Specials) -> frozenset[str] | None:
         if given != "all":
             raise ValueError(f'{name} must be "all" or a set of strings, not the string {given!r}')
         return None
+    if not isinstance(given, Iterable):
+        raise TypeError(f'{name} must be "all" or a set of strings, not {type(given).__name__}')
     markers = set()
     for marker in given:
         if not isinstance(marker, str):

@@ -348,8 +348,10 @@ def _counted(
     progress: Callable[[Progress], object] | None,
 ) -> PieceCounts:
     if not isinstance(texts, (Iterable, ONE_TEXT)):
+        way_out = ": digram.Corpus(path) reads files" if isinstance(texts, os.PathLike) else ""
         raise TypeError(
             f"texts must be str, bytes, an iterable of them, a Corpus or PieceCounts, not {type(texts).__name__}"
+            f"{way_out}"
         )
     counts.add(texts, threads=threads, progress=progress)
     return counts

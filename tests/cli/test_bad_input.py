@@ -103,6 +103,8 @@ def changed(folder, change):
         ("decode -t vector", "٣", "line 1 of standard input: ٣ is not an id", "a line is ids"),
         ("decode -t vector", "97 \x1b[31m", "line 1 of standard input: \\x1b[31m is not an id", "a line is ids"),
         ("decode -t vector nowhere", "", "nowhere: no such file or directory", "paths start"),
+        ("decode -t vector 258 100", "", "258: no such file or directory", "FILES are names of files; a text"),
+        ("encode -t vector 'low lower'", "", "low lower: no such file or directory", "FILES are names of files"),
         ("show -t letters xyz", "", "character 'x' (U+0078) at byte 0 is not in", "train with"),
         ("inspect latin.txt", "", "latin.txt is no vocabulary", "TOK is"),
     ],

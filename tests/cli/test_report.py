@@ -145,6 +145,7 @@ def test_plots(tmp_path):
         (["english", "--on", "en.txt", "-o", "nowhere/x.md"], 1, "there is no folder nowhere"),
         (["english", "--on", "en.txt", "--plot", "x.png"], 2, "'x.png' does not say which plot"),
         (["english", "--on", "en.txt", "--plot", "parity=x.gif"], 2, "must end in .png"),
+        (["english", "--on", "en.txt", "--plot", "parity.gif"], 2, "must end in .png"),
         (["english", "--on", "en.txt", "--json", "--to", "csv"], 2, "contradict each other"),
         (["english", "english", "--on", "en.txt"], 2, "english is given twice"),
         (["a=english", "a=vector", "--on", "en.txt"], 2, "the name a is given to two TOK"),

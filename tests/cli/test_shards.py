@@ -145,6 +145,7 @@ def test_an_unknown_eod_is_told_with_those_there_are(files):
     code, _, stderr = run("encode", "-t", "english", files / "0.txt", "-o", files / "out", "--eod", "<|im_end|>")
     assert code == 1
     assert "no token '<|im_end|>' to end documents with: its special tokens begin with <|end|>" in stderr[0]
+    assert stderr[1] == "hint: --eod names a token of the vocabulary; with --no-eod nothing ends a document"
     code, _, stderr = run("encode", "-t", "english", files / "0.txt", "-o", files / "out", "--eod", "")
     assert (code, stderr[0].startswith("error: the vocabulary has no token '' to end documents with")) == (1, True)
     assert not (files / "out").exists()

@@ -252,8 +252,16 @@ def test_usage_errors(vocabulary, tmp_path):
     assert run("serve", vocabulary, "--port", "65536")[0] == 2
     assert run("serve", vocabulary, "--port", "-1")[0] == 2
     assert run("serve", vocabulary, "--out", tmp_path / "page.html", "--port", "1")[0] == 2
-    code, _, stderr = run("serve", tmp_path / "missing.json", "--port", "0", "--quiet")
+
+
+@pytest.mark.parametrize("tok", ["missing.json", "cl100k_base"])
+def test_what_is_missing_is_told_before_an_address_is(tok, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("DIGRAM_CACHE_DIR", "TIKTOKEN_CACHE_DIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    code, _, stderr = run("serve", tok, "--port", "0")
     assert (code, len(stderr)) == (1, 2)
+    assert stderr[0].startswith(f"error: {tok}")
 
 
 def test_the_package_is_not_loaded_for_other_commands():

@@ -204,7 +204,7 @@ def test_tables_show_the_figures():
     [
         ({"tokenizers": {}}, ValueError, "tokenizers are empty"),
         ({"groups": {}}, ValueError, "groups are empty"),
-        ({"groups": ["a"]}, TypeError, "groups must be a mapping of names, not list"),
+        ({"groups": ["a"]}, TypeError, "groups must be a mapping of names to texts, not list"),
         ({"tokenizers": {"a": "gpt2"}}, TypeError, "'a' must be a digram.Tokenizer, not str"),
         ({"groups": {"x": ["a", 1]}}, TypeError, "x: text 1 must be str or bytes, not int"),
         ({"words": "chars"}, ValueError, 'words must be "spaces" or "letters"'),

@@ -126,10 +126,12 @@ def main(ctx: click.Context) -> None:
     (Mistral), a SentencePiece model of type BPE, a vocab.json with its merges.txt or their folder (which needs --split
     unless they are GPT-2's), or a .tiktoken file (which needs --name or --split). A large one that was read once is
     kept in the cache folder for the next time: DIGRAM_CACHE_DIR names the folder, DIGRAM_CACHE=0 keeps nothing.
+
     FILES are text files in UTF-8, folders of them, patterns such as 'notes/**/*.txt', addresses such as s3://bucket/x,
     or - for standard input; a file is one document, unless --lines or --separator cuts it. With --field NAME, JSON
-    lines, CSV and TSV are read as records; Parquet and Arrow always are. .gz, .zst, .xz and .bz2 are unpacked. Data
-    goes to standard output; progress and messages go to standard error.
+    lines, CSV and TSV are read as records; Parquet and Arrow always are. .gz, .zst, .xz and .bz2 are unpacked.
+
+    Data goes to standard output; progress and messages go to standard error.
 
     \b
     Learn 32,000 tokens from a folder, and look at what was learnt:

@@ -104,6 +104,10 @@ _NOT_FOUND = {
 }
 
 
+# What is given for a file, and is none, but may be a text itself, or ids.
+_LOOKS_LIKE_TEXT = re.compile(r"\s|^\d+$")
+
+
 def explain(error: Exception) -> tuple[str, str] | None:
     """The sentence and the hint for an error; None for what is a defect of digram and keeps its traceback."""
     if isinstance(error, CommandError):
@@ -120,6 +124,8 @@ def explain(error: Exception) -> tuple[str, str] | None:
         return sentence, _option_of(way_out)
     if isinstance(error, ModuleNotFoundError) and sentence:
         return sentence, way_out
+    if isinstance(error, errors.UnknownTokenError) and sentence.endswith("to end documents with"):
+        return str(error), "--eod names a token of the vocabulary; with --no-eod nothing ends a document"
     if isinstance(error, errors.UnknownSymbolError) and sentence:
         return sentence, "train with --alphabet bytes or with --unknown bytes, and no text is unknown"
     if type(error) is ValueError and sentence:
@@ -127,6 +133,8 @@ def explain(error: Exception) -> tuple[str, str] | None:
     hint = next((hint for kind, hint in _HINTS if isinstance(error, kind)), None)
     if hint is None:
         return None
+    if isinstance(error, FileNotFoundError) and _LOOKS_LIKE_TEXT.search(str(error.filename)):
+        hint = "FILES are names of files; a text or ids go to standard input: echo low lower | digram encode -t TOK"
     if isinstance(error, OSError):
         return _file_error(error), _NOT_FOUND.get(error.strerror or "", hint)
     return str(error) or "there is not enough memory", hint

@@ -185,13 +185,9 @@ def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Toke
     except FileNotFoundError:
         if path.endswith(".tiktoken"):
             raise
-        from digram.encodings import ENCODINGS
-
-        alike = [encoding for encoding in ENCODINGS if encoding.partition("_")[0] == path.partition("_")[0]]
-        made = f"`digram train ... -o {path}` makes one, or name a file that is there"
         raise CommandError(
             f"{path}: no such file or directory",
-            f"did you mean {' or '.join(alike)}?" if alike else made,
+            f"`digram train ... -o {path}` makes one, or name a file that is there",
         ) from None
     except (DigramError, OSError):
         raise

@@ -253,13 +253,13 @@ def _drawings(plots: Sequence[str]) -> list[tuple[str, str]]:
         kind, equals, path = text.partition("=")
         if not equals:
             kind, path = Path(text).stem, text
+        if Path(path).suffix.lower() not in SUFFIXES:
+            raise click.BadParameter(f"{path!r} must end in {', '.join(SUFFIXES)}.", param_hint="--plot")
         if kind not in KINDS:
             raise click.BadParameter(
                 f"{text!r} does not say which plot: KIND=FILE, KIND being one of {', '.join(KINDS)}.",
                 param_hint="--plot",
             )
-        if Path(path).suffix.lower() not in SUFFIXES:
-            raise click.BadParameter(f"{path!r} must end in {', '.join(SUFFIXES)}.", param_hint="--plot")
         found.append((kind, path))
     return found
 

@@ -66,6 +66,9 @@ def serve(
 def _serve(toks: tuple[str, ...], port: int, split: str | None, special: tuple[str, ...], quiet: bool) -> None:
     from digram.playground import Server
 
+    for tok in toks:
+        if not _is_there(tok):
+            _load(tok, split, special)  # its error, before the address is told
     try:
         server = Server(_names(toks), port)
     except OSError as error:
@@ -82,6 +85,16 @@ def _serve(toks: tuple[str, ...], port: int, split: str | None, special: tuple[s
             for i, tok in enumerate(toks):
                 server.give(i, _load(tok, split, special))
             threading.Event().wait()
+
+
+def _is_there(tok: str) -> bool:
+    """Whether a TOK can be looked for at all, which takes no time beside loading it."""
+    from digram import cache
+    from digram.encodings import ENCODINGS
+
+    if Path(tok).exists() or tok not in ENCODINGS:
+        return Path(tok).exists()
+    return all(cache.find(file, cache.folders())[0] is not None for file in ENCODINGS[tok].files)
 
 
 def _write(out: str, toks: tuple[str, ...], split: str | None, special: tuple[str, ...]) -> None:

@@ -6,6 +6,7 @@ import errno
 import re
 from pathlib import Path
 
+from digram.encodings import ENCODINGS
 from digram.errors import MissingVocabularyError
 from digram.models import encoding_name
 
@@ -28,12 +29,21 @@ def error(path: Path) -> MissingVocabularyError | None:
             f"{name} is no file or folder here, and digram downloads nothing from the Hugging Face hub: get "
             "tokenizer.json of that repository (where it has none, tokenizer.model or tekken.json), and load that file"
         )
+    elif alike := _nearly(name):
+        message = f"{name} is no file or folder here, and no named encoding: did you mean {' or '.join(alike)}?"
     elif _ADDRESS.match(name):
         address = name.replace(":/", "://", 1)  # a path has no two slashes in a row
         message = f"{address} is an address, and a vocabulary is loaded from a file: download it, and load that file"
     else:
         return None
     return MissingVocabularyError(errno.ENOENT, message, name)
+
+
+def _nearly(name: str) -> list[str]:
+    """The named encodings that may be meant by a name that is none: cl100k, o200k."""
+    if "/" in name or name.endswith(_FILES):
+        return []
+    return [encoding for encoding in ENCODINGS if encoding.partition("_")[0] == name.partition("_")[0]]
 
 
 def no_vocabulary(folder: Path) -> MissingVocabularyError:

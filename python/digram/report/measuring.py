@@ -127,9 +127,9 @@ def _check(
     resamples: int,
     seed: int,
 ) -> None:
-    for what, given in (("tokenizers", tokenizers), ("groups", groups)):
+    for what, given, values in (("tokenizers", tokenizers, "tokenizers"), ("groups", groups, "texts")):
         if not isinstance(given, Mapping):
-            raise TypeError(f"{what} must be a mapping of names, not {type(given).__name__}")
+            raise TypeError(f"{what} must be a mapping of names to {values}, not {type(given).__name__}")
         if not given:
             raise ValueError(f"{what} are empty: a report needs at least one")
     for name, tokenizer in tokenizers.items():
