@@ -166,5 +166,5 @@ def test_a_missing_package_is_a_sentence(package, more):
     arguments = command("report", "english", "--on", "en.txt", *more)[3:]
     done = subprocess.run([sys.executable, "-c", start, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert f"needs the package {package}, which is not installed" in done.stderr
+    assert f"needs the package {package}, which is not installed\nhint: pip install {package}\n" in done.stderr
     assert "Traceback" not in done.stderr

@@ -131,7 +131,7 @@ def report(
 
     Each FILES is a group by itself, named by its file or folder, or by NAME; groups of one NAME are one. The table has
     the main figures, --json and CSV have all; docs/report.md defines them. --split, --name and --special are for all
-    TOK. It needs numpy, and --plot matplotlib: pip install 'digram[plot]'.
+    TOK. It needs numpy, and --plot matplotlib: pip install numpy matplotlib.
 
     \b
     Two tokenizers on a folder for each language:
@@ -223,7 +223,8 @@ def _check_installed(package: str, what: str) -> None:
     try:
         _optional.needed(package, what)
     except ModuleNotFoundError as error:
-        raise CommandError(str(error).rpartition(": ")[0], "pip install 'digram[plot]' brings it") from None
+        sentence, _, way_out = str(error).rpartition(": ")
+        raise CommandError(sentence, way_out) from None
 
 
 def _form(form: str | None, output: str | None, as_json: bool) -> str:

@@ -15,7 +15,7 @@ Standard library only. Nothing here needs the engine, and the engine is tested a
    `dropout`: the same with merges dropped at random.
 9. `vocabulary`: a trained vocabulary at work, special tokens and unknown characters included.
 
-`python -m digram.reference` runs a self-check and prints what it checked.
+`python -m digram.reference` runs all examples and a self-check, and prints what it checked.
 """
 
 from .byte_level import BPETokenizer

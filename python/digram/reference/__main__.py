@@ -1,15 +1,19 @@
 """`python -m digram.reference`: check the reference on itself, say what was checked, exit with 1 if anything failed."""
 
 import argparse
+import doctest
 import os
+import pkgutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 
 from . import (
     BPETokenizer,
     CharacterBPE,
     UnknownIdError,
+    __path__,
     decode,
     encode,
     encode_by_rules,
@@ -28,6 +32,15 @@ from .samples import ENGLISH, ENGLISH_UNSEEN, SCRIPTS
 
 # What a check yields: what was compared, and whether it held.
 Findings = Iterator[tuple[str, bool]]
+
+
+def examples() -> Findings:
+    tried = failed = 0
+    names = [module.name for module in pkgutil.iter_modules(__path__) if module.name != "__main__"]
+    for name in names:
+        result = doctest.testmod(import_module(f".{name}", __package__))
+        tried, failed = tried + result.attempted, failed + result.failed
+    yield f"{tried} examples (the lines with >>>) in {len(names)} files give what stands below them", not failed
 
 
 def hand_case() -> Findings:
@@ -159,6 +172,7 @@ def naive_loop() -> Findings:
 
 
 CHECKS = {
+    "examples": examples,
     "hand case": hand_case,
     "tie": tie,
     "round trip": round_trips,

@@ -97,7 +97,7 @@ def first_of(counts: dict[Pair, int], job: Job, tokens: list[bytes], lengths: li
         return max(counts, key=lambda pair: (counts[pair], tokens[pair[0]], tokens[pair[1]]))
 
     def place(id: int) -> int:
-        return job.places[id] if id < len(job.places) else 512 + id
+        return job.places[id] if id < len(job.places) else 512 + id  # merges come after all bytes, as they were made
 
     def key(pair: Pair) -> Any:
         left, right = pair

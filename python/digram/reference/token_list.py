@@ -151,7 +151,8 @@ def tokenize(text: str, alphabet: Sequence[str]) -> list[int]:
     spelling = [first_id.setdefault(entry, id) for id, entry in enumerate(alphabet)]
     spelled = [spelling[id] for id in ids]
     n = len(ids)
-    left, right, swallowed = list(range(-1, n - 1)), list(range(1, n + 1)), 0
+    left, right = list(range(-1, n - 1)), list(range(1, n + 1))
+    swallowed = 0  # stands in `right` where no token starts any more: nothing has the first token to its right
     waiting: list[tuple[int, int]] = []
 
     def wait(start: int, now: int) -> None:

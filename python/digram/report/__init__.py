@@ -4,10 +4,10 @@
     print(report.table())
     report.plot("fertility", "fertility.svg")
 
-docs/report.md defines every measure, with its source. Needs numpy, and matplotlib for plots: `pip install
-'digram[plot]'`. The rooms, each of one purpose: `measures` (definitions), `texts` (characters, words, numbers ...),
-`gathering` (one pass over the texts), `blocks` (bootstrap), `vocabularies` (unreachable tokens), `parallel` (parity),
-`results` (what a report holds), `tables`, `data` and `plots` (how it is shown).
+docs/report.md defines every measure, with its source. Needs numpy, and matplotlib for plots. The rooms, each of one
+purpose: `measures` (definitions), `texts` (characters, words, numbers ...), `gathering` (one pass over the texts),
+`blocks` (bootstrap), `vocabularies` (unreachable tokens), `parallel` (parity), `results` (what a report holds),
+`tables`, `data` and `plots` (how it is shown).
 """
 
 from importlib import import_module
