@@ -20,10 +20,11 @@ import warnings
 from array import array
 from collections import deque
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import digram
-from common import keep, say, test_data
+from common import keep, machine, say, test_data
 from digram.definition import Definition
 from support.data import Data
 
@@ -42,7 +43,8 @@ pattern cuts, or that a regular expression looks at again and again. Ten times t
 whatever it holds; the last column is the time for a byte of the longest text over that for a byte of one a hundredth
 as long (1 is exactly linear; caches that no longer hold a text, and the heap of long pieces, make it a little more).
 
-Made by `python benchmarks/linear.py`, on one core; the ids were first compared with tiktoken's and tokenizers'.
+Made by `python benchmarks/linear.py`; the ids were first compared with tiktoken's and tokenizers', and each time is the
+least of three. Measured on {machine}, on {day}.
 """
 ROUNDS = 3
 
@@ -160,8 +162,9 @@ def line(
         times.append((len(text.encode()), seconds(work, text)))
     (size, last), (few, earlier) = times[-1], times[max(len(times) - 3, 0)]
     growth = (last / size) / (earlier / few)
-    cells = " | ".join(f"{time * 1e3:.3g} ms" for _, time in times)
-    print(f"| {label} | {name} | {cells} | {size / last / 1e6:.0f} | {growth:.2f} |")
+    cells = " | ".join(f"{time:.3g} s" if time >= 1 else f"{time * 1e3:.3g} ms" for _, time in times)
+    rate = size / last / 1e6
+    print(f"| {label} | {name} | {cells} | {rate:.{0 if rate >= 10 else 1}f} | {growth:.2f} |")
     sys.stdout.flush()
     return {"input": label, "of": name, "times": times, "growth": growth}
 
@@ -176,7 +179,7 @@ def main() -> None:
     while sizes[-1] * 10 <= options.longest:
         sizes.append(sizes[-1] * 10)
 
-    print(INTRODUCTION)
+    print(INTRODUCTION.format(machine=machine(), day=datetime.now(UTC).date()))
     figures = []
     data = test_data()
     heading("vocabulary", sizes)
