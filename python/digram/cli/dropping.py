@@ -39,7 +39,7 @@ def dropping(command: Command) -> Command:
         "--dropout",
         type=Probability(),
         metavar="P",
-        help="Drop merges with probability P, so that words are cut now so, now so (BPE-dropout).",
+        help="Drop merges with probability P, so that a word is not always cut in the same way (BPE-dropout).",
     )
     return dropout(seed(command))
 

@@ -1,7 +1,7 @@
 """BPE-dropout: Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization".
 
     dropout = Dropout(tok, p=0.1, seed=epoch)
-    ids = dropout.encode("unrelated")        # now one segmentation, now another
+    ids = dropout.encode("unrelated", document=7)     # another segmentation for another seed or place
     assert tok.decode(ids) == "unrelated"
 
 In each step of merging a piece, every pair that has a rule is dropped with probability p, by itself; of the others the
