@@ -211,7 +211,12 @@ def test_tables_show_the_figures():
         ({"alpha": float("nan")}, ValueError, "alpha must be at least 0"),
         ({"confidence": 100}, ValueError, "confidence must be between 0 and 100"),
         ({"resamples": -1}, ValueError, "at least 0, not -1"),
-        ({"reference": "en"}, ValueError, "'en' is none of the parallel texts"),
+        ({"reference": "en"}, ValueError, "'en' is none of the parallel texts: give parallel texts too"),
+        (
+            {"reference": "eng", "parallel": {"en": ["a"], "de": ["b"]}},
+            ValueError,
+            "'eng' is none of the parallel texts: they are en, de",
+        ),
         ({"parallel": {}}, ValueError, "parallel is empty"),
         ({"parallel": {"a": ["x"], "b": ["y", "z"]}}, ValueError, "but a has 1 and b 2"),
         ({"parallel": {"a": []}}, ValueError, "a has no parallel text"),

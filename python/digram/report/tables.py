@@ -145,7 +145,7 @@ def _numbers(report: Report) -> _Table:
     for row in report.totals:
         told = _cuts(row)
         if told:
-            table.notes.append(f"{printable(row.tokenizer)} cuts numbers: {told}")
+            table.notes.append(f"how {printable(row.tokenizer)} cuts most numbers by their digits: {told}")
     return table
 
 
@@ -164,7 +164,7 @@ def _cuts(row: Row) -> str:
         found = {cut: n for cut, n in row.cuts.items() if sum(map(int, cut.split("+"))) == size}
         if found:
             best = max(found, key=lambda cut: found[cut])
-            told.append(f"{best} ({100 * found[best] / sum(found.values()):.0f} %)")
+            told.append(f"of {size} as {best} ({100 * found[best] / sum(found.values()):.0f} %)")
     return ", ".join(told)
 
 
