@@ -10,6 +10,7 @@ import pytest
 import digram
 from digram.cli.inspect import _KINDS
 from digram.definition import Kind
+from support import stand_ins
 from support.cli import process, run
 from support.encodings import huggingface_tokenizer, tiktoken_encoding
 from support.texts import all_samples, multilingual_text, stdlib_text
@@ -256,6 +257,13 @@ def test_llama_2_as_its_file_is(data, oracle):
 def test_inspect_prints_a_split_that_may_be_copied(data):
     pattern = digram.load(data.vocabulary("qwen3-tokenizer.json")).split
     assert pattern in run("inspect", data.vocabulary("qwen3-tokenizer.json"))[1]
+
+
+@pytest.mark.parametrize(("name", "engine"), [("deepseek_v3", "scanner:deepseek"), ("falcon", "steps")])
+def test_inspect_names_the_engine_of_several_steps(data, tmp_path, name, engine):
+    path = tmp_path / "tokenizer.json"
+    path.write_text(stand_ins.text_of(data, name), encoding="utf-8")
+    assert f"\n               ({engine})\nspecial tokens " in run("inspect", path)[1]
 
 
 def test_a_name_that_is_nearly_one():

@@ -73,7 +73,7 @@ def test_resume_and_its_refusals(files):
         1,
         "",
         [
-            f"error: {files}/out: is a folder that is not empty",
+            f"error: {files}/out is a folder that is not empty",
             "hint: --resume goes on with the run that was stopped there; else name a new folder",
         ],
     )

@@ -78,7 +78,7 @@ def convert(
         warnings.simplefilter("ignore", FormatWarning)  # bytes that the vocabulary lacked before
         again = checking.read_back(tokenizer, output, format, texts)
     checked = ["digram", *checking.with_others(again, output, format, texts)]
-    where = " and ".join(checked)
+    where = " and ".join([", ".join(checked[:-1]), checked[-1]] if len(checked) > 1 else checked)
     note(
         f"{output}: {len(tokenizer.vocab):,} tokens; {len(texts):,} texts give the same ids in {where}",
         quiet or as_json,

@@ -95,6 +95,7 @@ def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool
     if steps:
         for i, step in enumerate(steps):
             row("" if i else "split", " ".join(visible(word.encode(), _SHOWN) for word in step))
+        row("", f"({encoder.split_engine})")
     elif tokenizer.split is None:
         row("split", "none")
     else:

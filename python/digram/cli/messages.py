@@ -157,4 +157,5 @@ def _file_error(error: OSError) -> str:
     name = error.filename if error.filename is not None else "standard output"
     reason = error.strerror or errno.errorcode.get(error.errno or 0, "unknown error")
     capital = reason[1:2].isupper()  # as in "HTTP error"
-    return f"{name}: {reason[0] if capital else reason[0].lower()}{reason[1:]}"
+    colon = "" if reason.startswith("Is a folder") else ":"
+    return f"{name}{colon} {reason[0] if capital else reason[0].lower()}{reason[1:]}"

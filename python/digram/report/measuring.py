@@ -144,7 +144,8 @@ def _check(
     if resamples < 0 or seed < 0:
         raise ValueError(f"resamples and seed must be at least 0, not {min(resamples, seed)}")
     if reference is not None and (parallel is None or reference not in parallel):
-        names = "give parallel texts too" if not parallel else f"they are {', '.join(map(printable, list(parallel)[:20]))}"
+        known = ", ".join(map(printable, list(parallel or ())[:20]))
+        names = f"they are {known}" if known else "give parallel texts too"
         raise ValueError(f"the reference language {printable(reference)!r} is none of the parallel texts: {names}")
     if parallel is not None and not parallel:
         raise ValueError("parallel is empty: leave it out, or give at least one language")
