@@ -40,7 +40,7 @@ def _write(tokenizer: Tokenizer, path: str, ids: Mapping[int, int | Sequence[int
 @click.option("--min-count", type=options.AtLeast(1), default=1, metavar="N", help="Only pairs that occur N times.")
 @click.option("--word", "words", multiple=True, metavar="WORD", help="Make WORD one token. Repeatable.")
 @click.option("--words", "words_file", metavar="FILE", help="Make each line of a file one token; - is standard input.")
-@click.option("--no-blank", is_flag=True, help="Take words as they are, not with a blank in front, too.")
+@click.option("--no-blank", is_flag=True, help="Take words as they are, not with a space in front, too.")
 @_map("Write JSON: for each new id the old ids that it puts together, for the rows of an embedding to begin with.")
 @options.vocabulary
 @options.reading
@@ -68,7 +68,7 @@ def extend(
 
     No old id changes; the new ones follow the highest. A text in which no new token occurs has the ids that it had. A
     word of --word becomes one token by merging what it is cut into now, so a word of k tokens takes k - 1 new ids; with
-    a blank in front, too, where the split leaves that with it. With both, words come first.
+    a space in front, too, where the split leaves that with it. With both, words come first.
 
     \b
     A thousand tokens of Japanese for GPT-2's vocabulary:

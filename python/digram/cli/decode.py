@@ -128,6 +128,6 @@ def _ids(line: bytes, where: str) -> list[int]:
     if wrong is not None:
         raise CommandError(
             f"{where}: {visible(wrong, 40)} is not an id",
-            "a line is ids in decimal with blanks between them, as `digram encode` writes it",
+            "a line is ids in decimal with spaces between them, as `digram encode` writes it",
         )
     return list(map(int, words))

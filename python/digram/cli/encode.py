@@ -44,7 +44,7 @@ def encode(
     quiet: bool,
     **shards: Any,
 ) -> None:
-    """Turn text into ids: a line for each document, the ids in decimal, with blanks between them; or, with -o OUT,
+    """Turn text into ids: a line for each document, the ids in decimal, with spaces between them; or, with -o OUT,
     shards of ids in a folder, ready for training.
 
     FILES are text files in UTF-8, folders, patterns in quotes, or - for standard input, which is also what is read

@@ -49,7 +49,7 @@ def show(
     """Show the tokens of TEXT, each above its id; a token has the same colour wherever it stands.
 
     TEXT is one argument, so put it in quotes; without it, or with -, the text is standard input. White space is visible
-    (␣ blank, ⇥ tab, ⏎ line feed), parts of characters and control characters are escaped (\\xNN, \\uNNNN); tokens that
+    (␣ space, ⇥ tab, ⏎ line feed), parts of characters and control characters are escaped (\\xNN, \\uNNNN); tokens that
     share a character stand behind it: 中‹\\xe4 \\xb8 \\xad›. Special tokens are white on a dark ground. TOK is a
     vocabulary that `digram train` or another tool wrote, or a named encoding; with several -t they come one below
     another. --explain shows how the ids come about: each line of a piece has the rank of the merge, the symbols after
