@@ -26,6 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (folder / "vector.txt").write_text("aaabdaaabac")
     (folder / "latin.txt").write_bytes(b"caf\xe9")
+    (folder / "utf16.txt").write_bytes("hello".encode("utf-16"))
     return folder
 
 

@@ -35,6 +35,8 @@ def changed(folder, change):
         ("count -t vector.txt vector.txt", "", "vector.txt is no vocabulary that digram reads: neither", "TOK is"),
         ("encode -t english latin.txt", "", "latin.txt is not UTF-8 at byte 3 (0xe9)", "--errors replace"),
         ("train latin.txt -o x --vocab-size 300", "", "latin.txt is not UTF-8 at byte 3", "--errors replace"),
+        ("train utf16.txt -o x --vocab-size 300", "", "utf16.txt is not UTF-8 at byte 0 (0xff), and begins", "`iconv "),
+        ("encode -t english utf16.txt", "", "utf16.txt is not UTF-8 at byte 0 (0xff), and begins as UTF-16", "`iconv "),
         (
             "train vector.txt -o x --vocab-size 300 --split 'a(b'",
             "",

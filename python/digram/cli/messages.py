@@ -118,6 +118,8 @@ def explain(error: Exception) -> tuple[str, str] | None:
     sentence, _, way_out = str(error).rpartition(": ")
     if isinstance(error, (errors.MissingVocabularyError, errors.DownloadError, errors.ShardError)) and sentence:
         return sentence, way_out
+    if isinstance(error, errors.TextError) and sentence.endswith("as UTF-16 does"):
+        return sentence, way_out
     if isinstance(error, errors.TextError) and sentence:
         return sentence, "--errors replace goes on, with U+FFFD in place of what is not UTF-8"
     if isinstance(error, errors.CorpusError) and sentence:

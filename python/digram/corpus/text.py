@@ -80,9 +80,10 @@ def well_formed(name: str, data: bytes, errors: Errors) -> bytes:
 
 def not_utf8(name: str, at: int, byte: int) -> TextError:
     """The error for a file that is not UTF-8 from `at` on, where `byte` stands."""
-    return TextError(
-        f'{printable(name)} is not UTF-8 at byte {at} (0x{byte:02x}): convert it, or go on with errors="replace"'
-    )
+    said = f"{printable(name)} is not UTF-8 at byte {at} (0x{byte:02x})"
+    if at == 0 and byte in (0xFE, 0xFF):  # to replace what is not UTF-8 would leave letters with NUL bytes between
+        return TextError(f"{said}, and begins as UTF-16 does: `iconv -f UTF-16 -t UTF-8` converts it")
+    return TextError(f'{said}: convert it, or go on with errors="replace"')
 
 
 def split_at(stretches: Iterable[bytes], end: bytes) -> Iterator[tuple[list[bytes], bytes]]:
