@@ -40,8 +40,8 @@ INTRODUCTION = """# Time against length
 
 What `count` takes for inputs that made other tokenizers slow, wrong or dead: long runs and mixtures that no split
 pattern cuts, or that a regular expression looks at again and again. Ten times the text takes about ten times as long,
-whatever it holds; the last column is the time for a byte of the longest text over that for a byte of one a hundredth
-as long (1 is exactly linear; caches that no longer hold a text, and the heap of long pieces, make it a little more).
+whatever it holds. The last column is the time for a byte of the longest text over that for a byte of one a hundredth
+as long. 1 is exactly linear; caches that no longer hold a text, and the heap of long pieces, make it a little more.
 
 Made by `python benchmarks/linear.py`; the ids were first compared with tiktoken's and tokenizers', and each time is the
 least of three. Measured on {machine}, on {day}.
