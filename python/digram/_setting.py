@@ -105,8 +105,8 @@ def settled(
             raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given!r}")
     if isinstance(special_tokens, Mapping):
         raise TypeError(
-            "special_tokens must be a list of strings, not a mapping: training gives them the last ids, in the order of "
-            "list(mapping)"
+            "special_tokens must be a list of strings, not a mapping: training gives them the last ids, in the order "
+            "of list(mapping)"
         )
     asked = tuple(special_ids(special_tokens, 0))
     begun = None if resume is None else resumed(resume)
