@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import digram
 from digram.cli import main
 from support.cli import SUBCOMMANDS, command, on_terminal, run
+from support.data import CHECKOUT
 from support.texts import stdlib_text
 
 # Help
@@ -127,6 +129,17 @@ def test_ctrl_c_while_reading(tmp_path):
     if writer is not None:
         os.close(writer)
     assert (running.returncode, stdout, stderr) == (130, b"", b"interrupted\n")
+
+
+def test_ctrl_c_while_the_command_is_loaded(tmp_path):
+    (tmp_path / "click.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        command("--version"), env=os.environ | {"PYTHONPATH": path}, capture_output=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"interrupted\n")
+    scripts = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts == {"digram": "digram.__main__:main"}  # that of `python -m digram`, which was run here
 
 
 def test_ctrl_c_while_training_takes_the_bar_away(tmp_path):
