@@ -1,6 +1,9 @@
 """The other columns of records that have no schema."""
 
+import io
 import json
+import sys
+import types
 
 import pyarrow
 import pytest
@@ -94,6 +97,34 @@ def test_a_run_over_objects_that_goes_on_has_the_columns_of_the_one_that_began(t
     assert len(list((tmp_path / "x").glob("*.parquet"))) > 2
     shards.write(tok, digram.Corpus.from_texts(until(-1)), tmp_path / "x", resume=True, **given)
     assert contents(tmp_path / "x") == contents(tmp_path / "whole")
+
+
+def test_standard_input_that_goes_on_has_the_columns_of_the_one_that_began(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "BATCH", 2000)
+    tok = digram.train("a", 256)
+    rows = ({"text": "aaaa", "pad": "x" * 150, **({"n": i} if 900 <= i < 910 else {})} for i in range(8000))
+    lines = ["", "{", *map(json.dumps, rows)]  # the first window holds half of those that are looked at
+    data = "\n".join(lines).encode()
+
+    class Stopping(io.BytesIO):
+        def readinto(self, buffer):
+            if self.tell() > 1_000_000:
+                raise Interrupted
+            return super().readinto(buffer)
+
+    def given(stream):
+        monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=stream))
+        return digram.Corpus("-", "text", format="jsonl", skip_bad=True)
+
+    options = {"format": "parquet", "shard_size": 1000}
+    with pytest.warns(LeftOutWarning, match="1 bad record"):
+        shards.write(tok, given(io.BytesIO(data)), tmp_path / "whole", **options)
+    with pytest.raises(Interrupted):
+        shards.write(tok, given(io.BufferedReader(Stopping(data), 1000)), tmp_path / "x", **options)
+    assert len(list((tmp_path / "x").glob("*.parquet"))) > 2
+    shards.write(tok, given(io.BytesIO(data)), tmp_path / "x", resume=True, **options)
+    assert contents(tmp_path / "x") == contents(tmp_path / "whole")
+    assert "n" in parquet.read_table(tmp_path / "x" / "shard-00000.parquet").schema.names
 
 
 def test_a_column_that_parquet_has_no_place_for_is_refused(tmp_path):

@@ -9,16 +9,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from digram.corpus import text
+from digram.corpus import cut, text
 from digram.corpus.batch import Chunk, bytes_of, place, utf8
 from digram.corpus.fields import DEFAULT, text_of
+from digram.corpus.others import LOOKED_AT, Rows
 from digram.corpus.packed import Stream
 from digram.corpus.paths import File
-from digram.corpus.reading import SKIP, Reading
+from digram.corpus.reading import SKIP, Reading, Tally
 from digram.errors import CorpusError, DigramError
 
 __all__ = ["documents"]
@@ -32,48 +34,85 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
     """The texts of a file of JSON lines, from line number `start` on."""
     field = DEFAULT if reading.field is None else reading.field
-    quick, value_of = _quick(), _getter(field)
+    read = partial(_read, file.name, field, _quick(), _getter(field))
+    looks = reading.columns and not reading.other.begun
     with Stream(file.name, file.packing) as stream:
-        found = text.records(stream, b"\n", start, reading.window, file.swept)
+        found = cut.records(stream, b"\n", 0 if looks else start, reading.window, file.swept)
         if found is None:
             reading.tally.left_out.append(file.name)
             return
-        for first, lines, block in found:
-            kept = reading.selected(first, len(lines))
-            chosen: Sequence[int] = range(len(lines)) if kept is None else kept
-            texts: list[str | bytes] = []
-            numbers: list[int] = []
-            rows: list[Any] = []
-            for k in chosen:
-                line = lines[k]
-                try:
-                    record = quick(line)
-                    value = value_of(record)
-                except Exception:
-                    record = value = None
-                if type(value) is not str:
-                    if not line.strip(_BLANKS):
-                        continue
-                    where = place(file.name, "line", first + k + 1)
-                    try:
-                        record = _slow(line, where, reading)
-                        value = text_of(record, field, where)
-                    except DigramError as error:
-                        reading.tally.bad(error)
-                        continue
-                    if value is None:
-                        reading.tally.nulls += 1
-                        continue
-                texts.append(value)
-                numbers.append(first + k)
-                if reading.columns:
-                    rows.append(record)
-            if _SURROGATE.search(block):
-                texts = [_whole(value) for value in texts]
-            columns = None
-            if reading.columns:
-                columns = reading.other.batch(rows, field, partial(_place, file.name, numbers))
-            yield Chunk(texts, numbers, first + len(lines), bytes_of(texts), stream.passed, columns)
+        if looks:
+            found = cut.after(_looked_at(found, read, reading), start)
+        for some in found:
+            texts, numbers, columns = read(some, reading)
+            yield Chunk(texts, numbers, some[0] + len(some[1]), bytes_of(texts), stream.passed, columns)
+
+
+def _read(
+    name: str,
+    field: str,
+    quick: Callable[[bytes], Any],
+    value_of: Callable[[Any], Any],
+    some: cut.Records,
+    reading: Reading,
+) -> tuple[list[str | bytes], list[int], Any]:
+    """The texts of some lines, their numbers, the other columns."""
+    first, lines, block = some
+    kept = reading.selected(first, len(lines))
+    chosen: Sequence[int] = range(len(lines)) if kept is None else kept
+    texts: list[str | bytes] = []
+    numbers: list[int] = []
+    rows: list[Any] = []
+    if chosen and isinstance(lines[0], cut.TooLong):
+        reading.tally.bad(cut.too_long(name, "line", first + 1, lines[0]))
+        chosen = ()
+    for k in chosen:
+        line = lines[k]
+        try:
+            record = quick(line)
+            value = value_of(record)
+        except Exception:
+            record = value = None
+        if type(value) is not str:
+            if not line.strip(_BLANKS):
+                continue
+            where = place(name, "line", first + k + 1)
+            try:
+                record = _slow(line, where, reading)
+                value = text_of(record, field, where)
+            except DigramError as error:
+                reading.tally.bad(error)
+                continue
+            if value is None:
+                reading.tally.nulls += 1
+                continue
+        texts.append(value)
+        numbers.append(first + k)
+        if reading.columns:
+            rows.append(record)
+    if _SURROGATE.search(block):
+        texts = [_whole(value) for value in texts]
+    columns = reading.other.batch(rows, field, partial(_place, name, numbers)) if reading.columns else None
+    return texts, numbers, columns
+
+
+def _looked_at(
+    found: Iterator[cut.Records], read: Callable[[cut.Records, Reading], Any], reading: Reading
+) -> Iterator[cut.Records]:
+    """The same lines, after the schema of the other columns was taken from the first records, whichever are read and
+    wherever reading begins: of standard input, for a file is read twice for it."""
+    rows, held = Rows(), []
+    looking = replace(reading, other=rows, selected=lambda first, count: None, tally=Tally(True))
+    for some in found:
+        held.append(some)
+        read(some, looking)
+        if len(rows.rows) >= LOOKED_AT or some[0] >= 100 * LOOKED_AT:
+            break
+    if rows.rows:
+        reading.other.begin(rows.rows)
+    while held:
+        yield held.pop(0)
+    yield from found
 
 
 def _place(name: str, numbers: list[int], i: int) -> str:

@@ -20,6 +20,8 @@ LOOKED_AT = 1000
 class Rows:
     """Collects records, to find their schema."""
 
+    begun = True
+
     def __init__(self) -> None:
         self.rows: list[Any] = []
 
@@ -36,6 +38,11 @@ class Others:
         self._schema: Any = None
         if first is not None:
             self.begin(list(first))
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a schema."""
+        return self._schema is not None
 
     def begin(self, rows: Sequence[Any]) -> None:
         """Takes the schema from the first records, whether they are read or not."""

@@ -21,8 +21,10 @@ from digram.errors import CorpusError
 
 __all__ = ["Stream"]
 
-# A frame of Zstandard can hold 30,000 times what it takes: so much of the file is unpacked at once.
+# So much of a file is unpacked at once; and of Zstandard, whose package gives all that comes of it, which can be 30,000
+# times as much.
 _STEP = 1 << 14
+_STEP_OF_ZSTD = 1 << 11
 
 
 class Stream(io.RawIOBase):
@@ -198,20 +200,30 @@ class _Zstd:
         self._raw = raw
         self._package = zstandard.ZstdDecompressor(max_window_size=1 << 31)
         self._frame: Any = None
-        self._packed = b""  # read from the file, not given to a frame yet
+        self._packed, self._at = b"", 0  # read from the file, and how much of it was given to a frame
+        self._held, self._given = b"", 0  # unpacked, and how much of it was given
 
     def read1(self, size: int) -> bytes:
-        """The next bytes, not many more than `size`; none at the end."""
+        """The next bytes, at most `size`; none at the end."""
+        if self._given == len(self._held):
+            self._held, self._given = self._next(), 0
+        part = self._held[self._given : self._given + size]
+        self._given += len(part)
+        return part
+
+    def _next(self) -> bytes:
+        """What the next bytes of the file unpack to; nothing at its end."""
         while True:
-            packed = self._packed or self._raw.read(_STEP)
-            self._packed = b""
-            if not packed:
-                if self._frame is not None and not self._frame.eof:
-                    raise EOFError
-                return b""
+            if self._at == len(self._packed):
+                self._packed, self._at = self._raw.read(_STEP), 0
+                if not self._packed:
+                    if self._frame is not None and not self._frame.eof:
+                        raise EOFError
+                    return b""
             if self._frame is None or self._frame.eof:
                 self._frame = self._package.decompressobj()
+            packed = self._packed[self._at : self._at + _STEP_OF_ZSTD]
             part: bytes = self._frame.decompress(packed)
-            self._packed = self._frame.unused_data if self._frame.eof else b""
+            self._at += len(packed) - (len(self._frame.unused_data) if self._frame.eof else 0)
             if part:
                 return part

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from digram.corpus import cut
 from digram.corpus.batch import Chunk, place
 from digram.corpus.fields import DEFAULT, listed
 from digram.corpus.packed import Stream
@@ -24,6 +25,9 @@ __all__ = ["documents"]
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
 _ROWS = 1024  # that are read at a time
 
+# The characters that a row may have, for each of which Python's csv takes four bytes.
+MOST = cut.MOST // 4
+
 
 def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
     """The texts of a table, from record number `start` on; the row of names is not counted."""
@@ -34,7 +38,8 @@ def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
         decoded = io.TextIOWrapper(
             io.BufferedReader(stream, reading.window), encoding="utf-8-sig", errors="surrogateescape", newline=""
         )
-        rows = csv.reader(decoded, delimiter=_SEPARATORS[file.format], strict=True)
+        lines = _Lines(decoded)
+        rows = csv.reader(lines, delimiter=_SEPARATORS[file.format], strict=True)
         try:
             names = next(rows, None)
         except csv.Error as error:
@@ -46,7 +51,7 @@ def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
             return
         at = _column(file.name, names, reading.field)
         first = 0
-        while some := _some(_rows(rows, file.name, first, reading), reading.window):
+        while some := _some(_rows(rows, lines, file.name, first, reading), reading.window):
             count = len(some)
             skipped = max(min(start - first, count), 0)
             begin, some = first + skipped, some[skipped:]
@@ -92,15 +97,47 @@ def _some(rows: Iterator[list[str] | None], size: int) -> list[list[str] | None]
 _FIRST = "the first row must name the columns"
 
 
-def _rows(rows: Any, name: str, first: int, reading: Reading) -> Iterator[list[str] | None]:
+class _Lines:
+    """The lines of a table; csv.Error where those of one row have more than `MOST` characters."""
+
+    def __init__(self, file: io.TextIOWrapper) -> None:
+        self.number = 0  # of the latest
+        self._line = file.readline
+        self._left = MOST
+        self._within = False  # a line that was too long
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._line(self._left + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self._left -= len(line)
+        if self._left >= 0:
+            return line
+        self._within = line[-1] not in "\r\n"
+        raise csv.Error(f"it has more than {MOST:,} characters")
+
+    def next_row(self) -> None:
+        """Lines of another row follow. What is left of one that was too long is passed over."""
+        while self._within:
+            line = self._line(1 << 20)
+            self._within = bool(line) and line[-1] not in "\r\n"
+        self._left = MOST
+
+
+def _rows(rows: Any, lines: _Lines, name: str, first: int, reading: Reading) -> Iterator[list[str] | None]:
     """Rows that are not blank; None for one that cannot be read and is counted."""
     number = first
     while True:
+        lines.next_row()
         try:
             row = next(rows, _END)
         except csv.Error as error:
             where = place(name, "row", number + 2)
-            reading.tally.bad(CorpusError(f"{where} (line {rows.line_num}) cannot be read ({error}): {SKIP}"))
+            reading.tally.bad(CorpusError(f"{where} (line {lines.number}) cannot be read ({error}): {SKIP}"))
             row = None
         if row is _END:
             return

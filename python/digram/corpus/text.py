@@ -6,17 +6,16 @@ import codecs
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 
 from digram._text import printable
-from digram.corpus import paths
+from digram.corpus import cut, paths
 from digram.corpus.batch import Chunk, place
 from digram.corpus.packed import Stream
 from digram.corpus.reading import Errors, Reading
-from digram.errors import TextError
+from digram.errors import CorpusError, TextError
 
-__all__ = ["contents", "documents", "has_nul", "not_utf8", "records", "regular_size", "split_at", "well_formed"]
+__all__ = ["contents", "documents", "has_nul", "not_utf8", "regular_size", "well_formed"]
 
 # Texts are checked in stretches of this many bytes, so that a check needs no second copy of a large file.
 _STRETCH = 1 << 20
@@ -25,12 +24,15 @@ _STRETCH = 1 << 20
 _MOST_OF_A_DEVICE = 1 << 26
 
 
-def contents(name: str) -> bytes:
-    """All of a file, or of standard input."""
+def contents(name: str) -> bytes | None:
+    """All of a file, or of standard input; None of what is no file on a disk and has more bytes than a record may."""
     try:
         with paths.opened(name) as file:
-            if name == "-" or paths.is_address(name) or not stat.S_ISCHR(os.stat(name).st_mode):
+            mode = 0 if name == "-" or paths.is_address(name) else os.stat(name).st_mode
+            if stat.S_ISREG(mode):
                 return file.read()
+            if not stat.S_ISCHR(mode):
+                return _joined(iter(lambda: file.read(_STRETCH), b""))
             data = file.read(_MOST_OF_A_DEVICE + 1)
             if len(data) > _MOST_OF_A_DEVICE:
                 raise OSError(errno.EFBIG, "The device gives bytes without end")
@@ -39,6 +41,17 @@ def contents(name: str) -> bytes:
         # Opening names the file, reading does not.
         error.filename = paths.shown(name)
         raise
+
+
+def _joined(stretches: Iterator[bytes]) -> bytes | None:
+    """A document of stretches; None where it has more bytes than a record may have."""
+    parts, size = [], 0
+    for stretch in stretches:
+        parts.append(stretch)
+        size += len(stretch)
+        if size > cut.MOST:
+            return None
+    return b"".join(parts)
 
 
 def regular_size(name: str) -> int:
@@ -86,57 +99,6 @@ def not_utf8(name: str, at: int, byte: int) -> TextError:
     return TextError(f'{said}: convert it, or go on with errors="replace"')
 
 
-def split_at(stretches: Iterable[bytes], end: bytes) -> Iterator[tuple[list[bytes], bytes]]:
-    """What stands before each `end` in a text that comes in stretches, and what follows the last one, if anything does;
-    in lists, each with the stretch that it was, ends included.
-
-    As `bytes.split` does it, from left to right, wherever the stretches are cut; in linear time however long a part is.
-    """
-    held: list[bytes] = []  # a part that goes on
-    reach = len(end) - 1
-    last = b""  # the last bytes of what is held: an end may begin there
-    for stretch in stretches:
-        near = last + stretch if reach else stretch
-        if end not in near:
-            held.append(stretch)
-            last = near[-reach:] if reach else b""
-            continue
-        data = b"".join([*held, stretch]) if held else stretch
-        parts = data.split(end)
-        rest = parts.pop()
-        held, last = [rest] if rest else [], rest[-reach:] if reach else b""
-        yield parts, data[: len(data) - len(rest)] if rest else data
-    rest = b"".join(held)
-    if rest:
-        yield [rest], rest
-
-
-def records(
-    stream: Stream, end: bytes, start: int, window: int, swept: bool
-) -> Iterator[tuple[int, list[bytes], bytes]] | None:
-    """The parts of a text that end with `end`, from number `start` on: (number of the first, parts, the stretch whose
-    last ones they are). A byte order mark at the beginning is left out. None where `swept`, and the beginning has a NUL
-    byte: it is no text."""
-    stretches = stream.stretches(window)
-    beginning = b""
-    for stretch in stretches:
-        beginning += stretch
-        if len(beginning) >= 3:
-            break
-    if swept and b"\0" in beginning:
-        return None
-    return _numbered(split_at(chain([beginning.removeprefix(codecs.BOM_UTF8)], stretches), end), start)
-
-
-def _numbered(parts: Iterable[tuple[list[bytes], bytes]], start: int) -> Iterator[tuple[int, list[bytes], bytes]]:
-    first = 0
-    for some, block in parts:
-        if first + len(some) > start:
-            skipped = max(start - first, 0)
-            yield first + skipped, some[skipped:], block
-        first += len(some)
-
-
 def documents(file: paths.File, start: int, reading: Reading) -> Iterator[Chunk]:
     """The documents of a text file from number `start` on, as they lie between the ends that `reading` names."""
     if reading.end is None:
@@ -145,7 +107,7 @@ def documents(file: paths.File, start: int, reading: Reading) -> Iterator[Chunk]
         return
     unit = reading.unit(file)
     with Stream(file.name, file.packing) as stream:
-        found = records(stream, reading.end, start, reading.window, file.swept)
+        found = cut.records(stream, reading.end, start, reading.window, file.swept)
         if found is None:
             reading.tally.left_out.append(file.name)
             return
@@ -158,6 +120,9 @@ def documents(file: paths.File, start: int, reading: Reading) -> Iterator[Chunk]
                 numbers = [first + k for k in kept]
             if reading.lines and b"\r\n" in block:
                 parts = [part.removesuffix(b"\r") for part in parts]
+            if parts and isinstance(parts[0], cut.TooLong):
+                reading.tally.bad(cut.too_long(file.name, unit, first + 1, parts[0]))
+                parts, numbers = [], ()
             if not _is_utf8(block):
                 parts, numbers = _mended(file.name, unit, parts, numbers, reading)
             yield Chunk(parts, numbers, end, sum(map(len, parts)), stream.passed)
@@ -192,11 +157,19 @@ def _whole(file: paths.File, reading: Reading) -> Iterator[Chunk]:
     """A file as one document."""
     if file.packing is None:
         data = contents(file.name)
-        passed = len(data)
+        passed = 0 if data is None else len(data)
     else:
         with Stream(file.name, file.packing) as stream:
-            data = b"".join(stream.stretches(1 << 22))
+            data = _joined(stream.stretches(1 << 22))
             passed = stream.passed
+    if data is None:
+        reading.tally.bad(
+            CorpusError(
+                f"{paths.quoted(file.name)} holds more than {cut.MOST:,} bytes, and is one document, which may have no "
+                "more: cut it by lines or by a separator, or unpack it into a file"
+            )
+        )
+        return
     if file.swept and b"\0" in data:
         reading.tally.left_out.append(file.name)
         return
