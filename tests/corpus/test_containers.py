@@ -264,3 +264,18 @@ def test_training_on_records_is_training_on_their_texts(tmp_path):
             assert digram.train(digram.Corpus(path, "text"), 600).merges == expected.merges
         weighted = digram.train([digram.Corpus(path, "text"), TEXTS], 600, weights=[2, 1])
         assert weighted.merges == digram.train(TEXTS * 3, 600).merges
+
+
+@pytest.mark.parametrize("field", ["text", "n"])
+def test_what_parquet_has_once_for_many_rows(tmp_path, field):
+    # A dictionary of 50 texts, or of 50 values beside short ones: the file has 500 kB, and its rows 80 MB.
+    long, short = [f"{i} {'x' * 10_000}" for i in range(50)] * 160, list(map(str, range(8000)))
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pyarrow.table({"text": long, "n": short}), path)
+    assert path.stat().st_size < 1 << 20
+    corpus = digram.Corpus(path, field)
+    found = []
+    for batch in corpus.read(4 << 20, columns=True):
+        assert batch.size + batch.columns.nbytes < 16 << 20
+        found += as_bytes(batch.documents)
+    assert found == [text.encode() for text in (long if field == "text" else short)]

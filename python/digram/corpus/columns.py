@@ -21,6 +21,7 @@ from digram.errors import CorpusError, DigramError
 __all__ = ["chunk_of", "documents", "path_of"]
 
 _ROWS = 1 << 16  # at most that many at a time
+_FIRST_ROWS = 1 << 6  # of Parquet, until it is known how large rows are
 
 
 def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
@@ -81,20 +82,27 @@ def _parquet(pyarrow: Any, source: Any, name: str, start: int, reading: Reading)
     path = path_of(name, file.schema_arrow, reading.field)
     rows = max(file.metadata.num_rows, 1)
     wanted = None if reading.columns else [".".join(path)]
-    first = 0
+    resize = getattr(file.reader, "set_batch_size", None)
+    first, step = 0, _ROWS if resize is None else _FIRST_ROWS
     for number in range(file.num_row_groups):
         group = file.metadata.row_group(number)
         if first + group.num_rows <= start:
             first += group.num_rows
             continue
         each = max(group.total_byte_size // max(group.num_rows, 1), 1)
-        step = max(min(reading.size // each, _ROWS), 1)
+        step = max(min(reading.size // each, step), 1)
         for batch in file.iter_batches(step, row_groups=[number], columns=wanted):
             count = batch.num_rows
             skipped = min(max(start - first, 0), count)
             first += count
             if skipped < count:
                 yield first - count + skipped, batch.slice(skipped), path, first / rows
+            if resize is not None and count:
+                # What is written once for many rows makes a batch of it for each, of which the file does not tell.
+                each = max(each, batch.nbytes // count)
+                step = max(min(reading.size // each, 4 * step, _ROWS), 1)
+                resize(step)
+            del batch
 
 
 def _arrow(pyarrow: Any, source: Any, name: str, start: int, reading: Reading) -> Found:
