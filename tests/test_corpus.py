@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import socket
 import threading
 from pathlib import Path
 
@@ -154,6 +155,19 @@ def test_a_pipe_is_a_file_of_unknown_size(tmp_path):
     assert corpus.bytes is None
     assert list(corpus) == [b"through a pipe"]
     writer.join()
+
+
+def test_a_pattern_leaves_out_what_may_give_nothing(tree):
+    os.mkfifo("pipe.txt")
+    os.mkfifo("notes/pipe.txt")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket.txt")
+        Path("null.txt").symlink_to("/dev/null")
+        assert names("*.txt") == ["b.txt", "notes-b.txt"]
+        assert not any("pipe" in name for path in (".", "**", "**/*", "**/*.txt") for name in names(path))
+        with pytest.raises(FileNotFoundError, match="No file matches the pattern"):
+            digram.Corpus("s*.txt")
+    assert list(digram.Corpus("null.txt")) == [b""]
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".bz2", ".parquet", ".arrow", ".GZ"])

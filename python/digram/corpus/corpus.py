@@ -60,7 +60,8 @@ class Corpus:
                  a file      is read whatever its name begins with; named twice, it is read twice
                  a folder    all regular files in it and below it, sorted by path, but for hidden ones and for texts
                              with a NUL byte, which are none
-                 a pattern   what `glob` finds (`**` for any depth), sorted by path; folders it finds count as folders
+                 a pattern   what `glob` finds (`**` for any depth), sorted by path, but for pipes and devices;
+                             folders it finds count as folders
                  an address  `s3://bucket/data/*.parquet` and the like, by fsspec: a file, a folder or a pattern
                  "-"         standard input
                or a data set: a Dataset or IterableDataset of Hugging Face's datasets, what speaks Arrow's protocol of

@@ -123,7 +123,7 @@ def expand(path: str) -> list[tuple[str, bool]]:
             if os.path.isdir(match):
                 for name, swept in _swept(match):
                     found.setdefault(name, swept)
-            else:
+            elif not _may_wait(match):
                 found[match] = False
         files = list(found.items())
         if not files:
@@ -131,6 +131,15 @@ def expand(path: str) -> list[tuple[str, bool]]:
     else:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     return sorted(files, key=_by_path)
+
+
+def _may_wait(path: str) -> bool:
+    """Whether it is a pipe, a socket or a device, which may give nothing, or never end: read where they are named."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False  # reading says it
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def matches(pattern: str, above: tuple[str, ...] = ()) -> Iterator[str]:
