@@ -22,7 +22,7 @@ from digram.patterns import checked, pattern
 if TYPE_CHECKING:
     import pyarrow
 
-    from digram.corpus import Corpus
+    from digram.corpus import Corpus, LargeFile
 
 __all__ = ["PieceCounts", "Progress"]
 
@@ -154,30 +154,26 @@ class PieceCounts:
             )
         characters, read, threads = 0, 0, _threads.checked(threads)
 
-        def told(more: int = 0) -> None:
+        def told(more: int = 0, passed: int | None = None) -> None:
             if progress is not None:
-                progress(Progress("counting", self.documents, characters + more, read=read + more))
+                passed = more if passed is None else passed
+                progress(Progress("counting", self.documents, characters + more, read=read + passed))
 
-        batches: Iterable[tuple[list[Text] | str | _native.FlatTexts, int, int]]
+        from digram.corpus import LargeFile
+
+        batches: Iterable[tuple[list[Text] | LargeFile | _native.FlatTexts, int, int]]
         if not isinstance(texts, (list, *ONE_TEXT)) and _arrow.is_arrow(texts):
             batches = _arrow_batches(texts, self.documents)
         else:
             batches = _batches([texts] if isinstance(texts, ONE_TEXT) else texts)  # type: ignore[list-item]
         for batch, size, passed in batches:
-            if batch == "-":
-                from digram.corpus.paths import standard_input
-
-                size = self._add_stream("standard input", standard_input(), threads, told)
-                passed += size
-            elif isinstance(batch, str):
-                if wrong := self._native.add_file(batch, threads, told):
-                    from digram.corpus import not_utf8
-
-                    raise not_utf8(batch, *wrong)
+            if isinstance(batch, LargeFile):
+                size = self._add_large_file(batch, threads, told)
+                passed += 0 if batch.size else size  # of standard input and pipes
             else:
                 self._native.add(batch, self.documents, threads)
             with self._lock:
-                self.documents += 1 if isinstance(batch, str) else len(batch)
+                self.documents += 1 if isinstance(batch, LargeFile) else len(batch)
             characters += size
             read = passed
             told()
@@ -225,6 +221,18 @@ class PieceCounts:
 
             raise not_utf8(name, *wrong)
         return size
+
+    def _add_large_file(self, file: LargeFile, threads: int | None, told: Callable[[int, int], None]) -> int:
+        """Counts a file of a corpus in parts; the number of its bytes. `told` gets those, and those on the disk."""
+        from digram.corpus import not_utf8
+
+        if file.stream:
+            with file.opened() as stream:
+                name = "standard input" if file.path == "-" else file.path
+                return self._add_stream(name, stream, threads, lambda size: told(size, stream.passed))
+        if wrong := self._native.add_file(file.path, threads, lambda size: told(size, size)):
+            raise not_utf8(file.path, *wrong)
+        return file.size
 
     def merge(self, other: PieceCounts | AnyPath) -> None:
         """Adds all counts of `other`, or of the file of that name, which must have the same split and special tokens;
@@ -338,16 +346,18 @@ def _arrow_batches(texts: Any, first: int) -> Iterator[tuple[_native.FlatTexts, 
         yield batch, size, read
 
 
-def _batches(texts: Iterable[Text] | Corpus) -> Iterator[tuple[list[Text] | str | _native.FlatTexts, int, int]]:
+def _batches(
+    texts: Iterable[Text] | Corpus,
+) -> Iterator[tuple[list[Text] | LargeFile | _native.FlatTexts, int, int]]:
     """Texts in lists of about `_BATCH` characters, with the number of characters, and how much has been read so far; of
-    a Corpus, the name of a large file instead, with its size."""
+    a Corpus, a large file instead."""
     from digram.corpus import Corpus, LargeFile
 
     read = 0
     if isinstance(texts, Corpus):
         for part in texts.parts(_LARGE_FILE, _BATCH):
             if isinstance(part, LargeFile):
-                yield part.path, part.size, part.read
+                yield part, part.size, part.read
             else:
                 documents = part.documents if isinstance(part.documents, list) else _arrow.flat(part.documents)
                 yield documents, part.size, part.read

@@ -5,18 +5,24 @@ import gzip
 import io
 import json
 import lzma
+import os
 import random
 import sys
+import threading
 import types
+from functools import partial
 
 import pytest
 import zstandard
 
 import digram
 from digram.corpus import cut, packed, tables
-from digram.errors import CorpusError, LeftOutWarning
+from digram.errors import CorpusError, LeftOutWarning, TextError
+from support.texts import stdlib_text
 
 MOST = 200_000  # above what is taken from a file at a time by those who iterate
+
+PACK = {"gz": gzip.compress, "zst": zstandard.compress, "xz": partial(lzma.compress, preset=0), "bz2": bz2.compress}
 
 
 @pytest.fixture(autouse=True)
@@ -122,7 +128,7 @@ def test_a_stream_without_end(monkeypatch, options):
 
 @pytest.mark.parametrize("suffix", ["gz", "zst"])
 def test_a_packed_document(tmp_path, suffix):
-    pack = {"gz": gzip.compress, "zst": zstandard.compress}[suffix]
+    pack = PACK[suffix]
     bomb, good = tmp_path / f"bomb.txt.{suffix}", tmp_path / f"good.txt.{suffix}"
     bomb.write_bytes(pack(bytes(5_000_000)))
     good.write_bytes(pack(b"x" * MOST))
@@ -150,7 +156,51 @@ def test_what_a_bomb_unpacks_to_comes_in_parts(tmp_path, text):
 
 @pytest.mark.parametrize("suffix", ["gz", "zst", "xz", "bz2"])
 def test_very_many_members(tmp_path, suffix):
-    pack = {"gz": gzip.compress, "zst": zstandard.compress, "xz": lzma.compress, "bz2": bz2.compress}[suffix]
+    pack = PACK[suffix]
     path = tmp_path / f"x.txt.{suffix}"
     path.write_bytes(pack(b"") * 5_000 + pack(b"text") + pack(b"") * 999)
     assert list(digram.Corpus(path)) == [b"text"]
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst", "xz", "bz2"])
+@pytest.mark.parametrize("folder", [False, True])
+def test_counting_reads_a_packed_document_of_any_size_in_parts(tmp_path, suffix, folder):
+    text = stdlib_text(1_500_000)
+    (tmp_path / f"x.txt.{suffix}").write_bytes(PACK[suffix](text.encode()))
+    source = tmp_path if folder else tmp_path / f"x.txt.{suffix}"
+    one, other, seen = digram.PieceCounts(), digram.PieceCounts(), []
+    one.add(digram.Corpus(source), progress=lambda now: seen.append((now.characters, now.read)))
+    other.add(text)
+    assert list(one.items()) == list(other.items())
+    assert one.documents == 1
+    assert seen[-1] == (len(text.encode()), digram.Corpus(source).bytes)
+    assert all(read <= seen[-1][1] for _, read in seen)
+    with pytest.raises(CorpusError, match="holds more than 200,000 bytes"):
+        list(digram.Corpus(source))
+
+
+def test_counting_a_packed_document_tells_what_is_wrong(tmp_path):
+    path = tmp_path / "x.txt.gz"
+    text = os.urandom(1 << 20).hex().encode()
+    path.write_bytes(gzip.compress(text + b"\xff" + text))
+    with pytest.raises(TextError, match=rf"x\.txt\.gz is not UTF-8 at byte {len(text)} \(0xff\)"):
+        digram.PieceCounts().add(digram.Corpus(path))
+    path.write_bytes(gzip.compress(text + text)[:-1000])
+    with pytest.raises(CorpusError, match=r"x\.txt\.gz is cut off"):
+        digram.PieceCounts().add(digram.Corpus(path))
+    path.write_bytes(gzip.compress(text + b"\0" + text))
+    counts = digram.PieceCounts()
+    with pytest.warns(LeftOutWarning, match="1 file that is not text"):
+        counts.add(digram.Corpus(tmp_path))
+    assert counts.documents == 0
+
+
+def test_counting_reads_a_pipe_in_parts(tmp_path):
+    pipe, text = tmp_path / "pipe", "words and words " * MOST
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(text))
+    writer.start()
+    counts = digram.PieceCounts()
+    counts.add(digram.Corpus(pipe))
+    writer.join()
+    assert dict(counts.items())[b" words"] == 2 * MOST - 1

@@ -18,6 +18,7 @@ from digram.corpus.fields import DEFAULT
 from digram.corpus.items import NAME, Items, items_of, peeked
 from digram.corpus.limits import Limits
 from digram.corpus.others import LOOKED_AT, Others, Rows
+from digram.corpus.packed import Stream
 from digram.corpus.paths import File
 from digram.corpus.reading import Errors, Reading, Tally
 from digram.corpus.selection import Selection
@@ -38,12 +39,19 @@ _MOST_AT_ONCE = 1 << 22  # bytes of columns
 
 @dataclass(frozen=True, slots=True)
 class LargeFile:
-    """A file that was not read: its path, and its size in bytes; and how many bytes of the corpus there are up to its
-    end."""
+    """A file that was not read: its path, and its size in bytes on the disk; and how many bytes of the corpus there are
+    up to its end. A `stream`, which is standard input ("-"), a pipe or a packed file, can only be read from its beginning
+    to its end: by `opened`."""
 
     path: str
     size: int
     read: int = 0
+    packing: str | None = None
+    stream: bool = False
+
+    def opened(self) -> Stream:
+        """What is in it, unpacked."""
+        return Stream(self.path, self.packing)
 
 
 class Corpus:
@@ -224,8 +232,8 @@ class Corpus:
 
     def parts(self, least: int, size: int = 16 << 20) -> Iterator[Batch | LargeFile]:
         """The same for those who can read a file in parts: a LargeFile instead of a document of `least` bytes or more,
-        where the file is the document as it is, if it is UTF-8, and instead of the one of standard input ("-", of any
-        size)."""
+        where the file is the document as it is, or as it is unpacked, if it is UTF-8; and instead of the one of a
+        stream, of any size."""
         yield from self._parts(size, (0, 0), False, least, True)
 
     def sources(self, least: int) -> Iterator[Document | LargeFile]:
@@ -312,21 +320,26 @@ class Corpus:
 
     def _large(self, number: int, file: File, least: int, tally: Tally) -> LargeFile | bool | None:
         """A file that others may read; True for one that is left out, None for one that is read here."""
-        if not (file.whole and self._end is None and self.errors == "strict"):
+        if file.format != "text" or self._end is not None or self.errors != "strict":
             return None
         if self.skip_bad or self._selection.limited or paths.is_address(file.name):
             return None
         if self._selection.among(number, len(self._files), 0, 1) == []:
             return None
-        if file.name == "-":
-            return LargeFile("-", 0)
         size = text.regular_size(file.name)
-        if size < least:
+        large = LargeFile(file.name, size, packing=file.packing, stream=True)
+        if file.packing is None:
+            if file.name == "-" or paths.is_pipe(file.name):
+                return large
+            large = replace(large, stream=False)
+            if size < least:
+                return None
+        elif not text.unpacks_to(file, least):
             return None
-        if file.swept and text.has_nul(file.name):
+        if file.swept and text.has_nul(file):
             tally.left_out.append(file.name)
             return True
-        return LargeFile(file.name, size)
+        return large
 
     def _chunks(self, file: File, start: int, reading: Reading) -> Iterator[Chunk]:
         """The documents of one file, by the room that reads its format."""

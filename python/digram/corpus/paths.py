@@ -49,11 +49,6 @@ class File:
     format: str
     packing: str | None
 
-    @property
-    def whole(self) -> bool:
-        """Whether it is text as it lies there."""
-        return self.format == "text" and self.packing is None
-
 
 def shown(name: str) -> str:
     """The name of a file, for messages."""
@@ -214,6 +209,14 @@ def size_of(name: str) -> int | None:
         return addresses.size_of(name)
     status = os.stat(name)
     return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def is_pipe(name: str) -> bool:
+    """Whether a file is a pipe that has a name."""
+    try:
+        return stat.S_ISFIFO(os.stat(name).st_mode)
+    except OSError:
+        return False
 
 
 def opened(name: str) -> BinaryIO:

@@ -15,7 +15,7 @@ from digram.corpus.packed import Stream
 from digram.corpus.reading import Errors, Reading
 from digram.errors import CorpusError, TextError
 
-__all__ = ["contents", "documents", "has_nul", "not_utf8", "regular_size", "well_formed"]
+__all__ = ["contents", "documents", "has_nul", "not_utf8", "regular_size", "unpacks_to", "well_formed"]
 
 # Texts are checked in stretches of this many bytes, so that a check needs no second copy of a large file.
 _STRETCH = 1 << 20
@@ -63,14 +63,20 @@ def regular_size(name: str) -> int:
     return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
-def has_nul(path: str) -> bool:
-    """Whether a file has a NUL byte; it is read in stretches."""
-    try:
-        with open(path, "rb") as file:
-            return any(b"\0" in data for data in iter(lambda: file.read(_STRETCH), b""))
-    except OSError as error:
-        error.filename = path
-        raise
+def has_nul(file: paths.File) -> bool:
+    """Whether a text has a NUL byte; it is read in stretches."""
+    with Stream(file.name, file.packing) as stream:
+        return any(b"\0" in data for data in stream.stretches(_STRETCH))
+
+
+def unpacks_to(file: paths.File, least: int) -> bool:
+    """Whether a packed file holds so many bytes, at least. One that is no file on a disk can be read but once, and is
+    held for large; of one that hardly can be large nothing is read."""
+    size = regular_size(file.name)
+    if size * 8 < least:
+        return size == 0
+    with Stream(file.name, file.packing) as stream:
+        return len(stream.some(least)) >= least
 
 
 def well_formed(name: str, data: bytes, errors: Errors) -> bytes:
