@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,9 @@ from digram.corpus.ahead import ahead
 from digram.corpus.batch import Batch, Batches, Chunk, Run, as_bytes
 from digram.corpus.fields import DEFAULT
 from digram.corpus.items import NAME, Items, items_of, peeked
+from digram.corpus.large import LargeFile, large_file
 from digram.corpus.limits import Limits
 from digram.corpus.others import LOOKED_AT, Others, Rows
-from digram.corpus.packed import Stream
 from digram.corpus.paths import File
 from digram.corpus.reading import Errors, Reading, Tally
 from digram.corpus.selection import Selection
@@ -35,23 +35,6 @@ Path = str | os.PathLike[str]
 _WORTH_A_THREAD = 1 << 22
 _LEAST_WINDOW, _MOST_WINDOW = 1 << 16, 1 << 20
 _MOST_AT_ONCE = 1 << 22  # bytes of columns
-
-
-@dataclass(frozen=True, slots=True)
-class LargeFile:
-    """A file that was not read: its path, and its size in bytes on the disk; and how many bytes of the corpus there are
-    up to its end. A `stream`, which is standard input ("-"), a pipe or a packed file, can only be read from its beginning
-    to its end: by `opened`."""
-
-    path: str
-    size: int
-    read: int = 0
-    packing: str | None = None
-    stream: bool = False
-
-    def opened(self) -> Stream:
-        """What is in it, unpacked."""
-        return Stream(self.path, self.packing)
 
 
 class Corpus:
@@ -326,17 +309,8 @@ class Corpus:
             return None
         if self._selection.among(number, len(self._files), 0, 1) == []:
             return None
-        size = text.regular_size(file.name)
-        large = LargeFile(file.name, size, packing=file.packing, stream=True)
-        if file.packing is None:
-            if file.name == "-" or paths.is_pipe(file.name):
-                return large
-            large = replace(large, stream=False)
-            if size < least:
-                return None
-        elif not text.unpacks_to(file, least):
-            return None
-        if file.swept and text.has_nul(file):
+        large = large_file(file, least)
+        if large is not None and file.swept and text.has_nul(file):
             tally.left_out.append(file.name)
             return True
         return large
