@@ -204,6 +204,28 @@ def test_what_is_refused_before_the_cluster_works(session, df, tok):
             call(df, functions.length("text").alias("length"), tok)
 
 
+def test_a_stream_has_no_end_to_train_at(session, tok):
+    stream = session.readStream.format("rate").load().selectExpr("cast(value as string) as text")
+    with pytest.raises(ValueError, match="a streaming DataFrame has no end"):
+        digram.spark.train(stream, "text", 300)
+    with pytest.raises(ValueError, match="a streaming DataFrame has no end"):
+        digram.spark.collect(digram.spark.count_pieces(stream, "text"))
+    assert digram.spark.encode(stream, "text", tok).isStreaming
+
+
+def test_names_of_columns_are_as_spark_has_them(session, tok):
+    df = session.createDataFrame([("low lower", "other")], "`a.b` string, `c``d` string")
+    df = digram.spark.encode(df, "`a.b`", tok, "i.d")
+    df = digram.spark.count(df, "`c``d`", tok, "n`n")
+    assert df.columns == ["a.b", "c`d", "i.d", "n`n"]
+    assert list(df.first()) == ["low lower", "other", tok.encode("low lower"), tok.count("other")]
+    session.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        assert digram.spark.count(df, "`a.b`", tok, "A.B").columns[-1] == "A.B"
+    finally:
+        session.conf.unset("spark.sql.caseSensitive")
+
+
 @pytest.mark.parametrize("kind", ["text", "jsonl", "parquet"])
 def test_the_example_trains_and_encodes_a_folder(session, texts, kind, tmp_path, capsys):
     data, some = tmp_path / "data", texts[:100]

@@ -82,9 +82,10 @@ def collect(
 
     `counts` are its two columns, of the cluster or read from where they were written; `split` and `special_tokens` are
     those they were counted with. They come to the driver through Arrow, at once, and take memory there: that of
-    the distinct pieces twice, and some 30 bytes for each.
+    the distinct pieces twice, and some 30 bytes for each. ValueError for a streaming DataFrame, which has no end.
     """
     _optional.needed("pyarrow", "digram.spark")
+    _check_ends(counts)
     all_counts = PieceCounts(split, special_tokens, memory_limit=memory_limit, temporary_folder=temporary_folder)
     all_counts.ordered = False
     for batch in counts.select("piece", "count").toArrow().to_batches():
@@ -110,10 +111,12 @@ def train(
     returned: a Tokenizer, or for a list of sizes a list.
 
     ValueError for ties="first-seen" and "minbpe", which need the order of the texts, and for `weights`: repeat the
-    rows instead, or give counts of parts to `digram.train`. Wrong arguments are told before the cluster works.
+    rows instead, or give counts of parts to `digram.train`; and for a streaming DataFrame. Wrong arguments are told
+    before the cluster works.
     """
     from digram import training
 
+    _check_ends(df)
     if options.get("ties") in _NO_ORDER:
         raise ValueError(
             f"ties={options['ties']!r} needs the order of first appearance, which texts on a cluster do not have: "
@@ -218,7 +221,8 @@ def _with_column(
         raise RuntimeError(f"to encode and count, digram.spark needs PySpark 4.1 or later, not {pyspark.__version__}")
     if not isinstance(tokenizer, Tokenizer):
         raise TypeError(f"tokenizer must be a digram.Tokenizer, not {type(tokenizer).__name__}: load it first")
-    if output.lower() in map(str.lower, df.columns):
+    exact = df.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    if output in df.columns or (not exact and output.lower() in map(str.lower, df.columns)):
         raise ValueError(f"the DataFrame has a column {output!r} already: drop it, or name another output")
     _texts(df, column)
     packed = pickle.dumps(tokenizer)
@@ -246,6 +250,14 @@ def _texts(df: DataFrame, column: str | Column) -> DataFrame:
     if not isinstance(kind, (StringType, BinaryType)):
         raise TypeError(f"column {texts.columns[0]!r} must be of strings or of binary, not of {kind.simpleString()}")
     return texts
+
+
+def _check_ends(df: DataFrame) -> None:
+    if df.isStreaming:
+        raise ValueError(
+            "a streaming DataFrame has no end, at which its counts could be collected: write it to a table with "
+            "writeStream, and read that"
+        )
 
 
 def _threads() -> int:
