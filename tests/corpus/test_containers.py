@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import lzma
+import os
 import warnings
 
 import pyarrow
@@ -15,6 +16,7 @@ from pyarrow import ipc, parquet
 
 import digram
 from digram.corpus.batch import as_bytes
+from digram.errors import CorpusError
 from support.texts import multilingual_text
 
 TEXTS = [
@@ -279,3 +281,15 @@ def test_what_parquet_has_once_for_many_rows(tmp_path, field):
         assert batch.size + batch.columns.nbytes < 16 << 20
         found += as_bytes(batch.documents)
     assert found == [text.encode() for text in (long if field == "text" else short)]
+
+
+def test_parquet_that_another_process_cuts_short_is_damaged(tmp_path):
+    # Mapped into memory, it ended this process by SIGBUS.
+    path = tmp_path / "x.parquet"
+    texts = [os.urandom(500).hex() for _ in range(20_000)]
+    parquet.write_table(pyarrow.table({"text": texts}), path, row_group_size=2000)
+    batches = digram.Corpus(path).read(1 << 20)
+    next(batches)
+    os.truncate(path, 100_000)
+    with pytest.raises(CorpusError, match=r"x\.parquet is damaged"):
+        list(batches)

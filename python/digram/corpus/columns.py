@@ -50,14 +50,15 @@ def documents(file: File, start: int, reading: Reading) -> Iterator[Chunk]:
             ) from None
 
 
-def _source(pyarrow: Any, of: File, stack: ExitStack) -> tuple[Any, int]:
+def _source(pyarrow: Any, found: File, stack: ExitStack) -> tuple[Any, int]:
     """(what pyarrow reads from, its size in bytes)."""
-    name = of.name
+    name = found.name
     if name != "-" and not paths.is_address(name) and stat.S_ISREG(os.stat(name).st_mode):
-        # A batch of an Arrow file is used where it lies in the file. Of Parquet nothing is: mapped, every page that was
-        # read would count as memory of this process to the end.
-        opened = pyarrow.OSFile if of.format == "parquet" else pyarrow.memory_map
-        return stack.enter_context(opened(name, "r")), os.stat(name).st_size
+        # A file that is mapped into memory ends the process where another one cuts it short, and every page that was read
+        # counts as memory to the end. Only of Arrow it is worth it: a batch may be all of the file, and the other columns
+        # are not read.
+        source = pyarrow.memory_map(name, "r") if found.format == "arrow" else pyarrow.OSFile(name, "r")
+        return stack.enter_context(source), os.stat(name).st_size
     file = stack.enter_context(paths.opened(name))
     if name == "-" or not file.seekable():
         # These files are read from their end.
