@@ -88,11 +88,15 @@ def is_ours(path: AnyPath) -> bool:
 def _blocks(path: AnyPath, pyarrow: Any, parquet: Any) -> Iterator[tuple[bytes, bytes, bytes]]:
     with regular_file(path) as file:
         try:
-            batches = parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False).iter_batches(
-                _ROWS, columns=["piece", "count"]
-            )
-            for batch in batches:
+            counts = parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+            rows = 0
+            for batch in counts.iter_batches(_ROWS, columns=["piece", "count"]):
+                rows += batch.num_rows
                 yield _arrow.flat_pieces(batch)
+            if rows != counts.metadata.num_rows:  # pyarrow takes a file that was cut short meanwhile for its end
+                raise _damaged(path, f"it has {rows:,} of its {counts.metadata.num_rows:,} rows")
+        except FormatError:
+            raise
         except (pyarrow.ArrowException, ValueError, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise

@@ -92,6 +92,7 @@ def _parquet(pyarrow: Any, source: Any, name: str, start: int, reading: Reading)
             continue
         each = max(group.total_byte_size // max(group.num_rows, 1), 1)
         step = max(min(reading.size // each, step), 1)
+        end = first + group.num_rows
         for batch in file.iter_batches(step, row_groups=[number], columns=wanted):
             count = batch.num_rows
             skipped = min(max(start - first, 0), count)
@@ -104,6 +105,11 @@ def _parquet(pyarrow: Any, source: Any, name: str, start: int, reading: Reading)
                 step = max(min(reading.size // each, 4 * step, _ROWS), 1)
                 resize(step)
             del batch
+        if first != end:  # where pages should stand there is nothing, which pyarrow takes for their end
+            raise CorpusError(
+                f"{quoted(name)} is damaged (row group {number} has {first - end + group.num_rows:,} of its "
+                f"{group.num_rows:,} rows): get the file again"
+            )
 
 
 def _arrow(pyarrow: Any, source: Any, name: str, start: int, reading: Reading) -> Found:

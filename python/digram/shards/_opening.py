@@ -222,7 +222,9 @@ class _Megatron(OpenShard):
 class _Parquet(OpenShard):
     def _facts(self) -> dict[str, Any] | None:
         with self._reading():
-            self._file = _optional.needed("pyarrow.parquet", "Parquet").ParquetFile(self.path)
+            parquet = _optional.needed("pyarrow.parquet", "Parquet")
+            # Without a buffer it would read all of the columns at once.
+            self._file = parquet.ParquetFile(self.path, buffer_size=1 << 20, pre_buffer=False)
         return super()._facts()
 
     @contextmanager
@@ -245,11 +247,15 @@ class _Parquet(OpenShard):
                 raise ShardError(f"{self.path} has no column {name}: name a file of ids")
             if name != CONTINUES and not _is_lists(kind := schema.field(name).type):
                 raise ShardError(f"{self.path} has {kind} in the column {name}, not lists of ids: name a file of ids")
+        rows, all_rows = 0, self._file.metadata.num_rows
         with self._reading():
             for batch in self._file.iter_batches(1 << 12, columns=columns):
+                rows += batch.num_rows
                 if any(column.null_count for column in batch.columns):
                     raise self.damaged("a row of it is null")
                 yield batch
+        if rows != all_rows:  # pyarrow takes a file that was cut short meanwhile for its end
+            raise self.damaged(f"it has {rows:,} of its {all_rows:,} rows")
 
     def _lists(self, column: Any) -> tuple[Array, Array]:
         """What an Arrow array of lists holds: all values, and where each list begins among them, and the end."""
