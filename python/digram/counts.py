@@ -224,14 +224,17 @@ class PieceCounts:
 
     def _add_large_file(self, file: LargeFile, threads: int | None, told: Callable[[int, int], None]) -> int:
         """Counts a file of a corpus in parts; the number of its bytes. `told` gets those, and those on the disk."""
-        from digram.corpus import not_utf8
+        from digram.corpus import not_utf8, paths
+        from digram.corpus.packed import check_whole
 
         if file.stream:
             with file.opened() as stream:
                 name = "standard input" if file.path == "-" else file.path
                 return self._add_stream(name, stream, threads, lambda size: told(size, stream.passed))
+        before = paths.regular(file.path)
         if wrong := self._native.add_file(file.path, threads, lambda size: told(size, size)):
             raise not_utf8(file.path, *wrong)
+        check_whole(file.path, before)
         return file.size
 
     def merge(self, other: PieceCounts | AnyPath) -> None:

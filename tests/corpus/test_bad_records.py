@@ -288,3 +288,29 @@ def test_a_warning_of_each_kind_comes_at_the_end():
         assert not warned
         assert list(documents) == []
     assert len(warned) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("x.txt", {"lines": True}), ("x.jsonl", {"field": "text"}), ("x.csv", {})]
+)
+def test_a_file_that_is_cut_short_while_it_is_read(tmp_path, name, options):
+    # It was a shorter file without a word. One that is replaced, removed or grows is read as it was.
+    path = tmp_path / name
+    rows = [
+        json.dumps({"text": "a" * 1000}) if name == "x.jsonl" else "text" if i == 0 else "b" * 1000 for i in range(999)
+    ]
+    data = "".join(row + "\n" for row in rows)
+
+    def reading(change):
+        path.write_text(data)
+        documents = iter(digram.Corpus(path, format="csv" if name == "x.csv" else None, **options))
+        first = next(documents)
+        change()
+        return [first, *documents]
+
+    whole = reading(lambda: None)
+    with pytest.raises(CorpusError, match=rf"{name} was cut short while it was read, from [\d,]+ bytes to 500,000"):
+        reading(lambda: os.truncate(path, 500_000))
+    (tmp_path / "new").write_text("new")
+    assert reading(lambda: os.replace(tmp_path / "new", path)) == whole
+    assert reading(path.unlink) == whole

@@ -29,7 +29,7 @@ class LargeFile:
 
 def large_file(file: paths.File, least: int) -> LargeFile | None:
     """A text file that has `least` bytes or more, or a stream, whose bytes are not known; None for a smaller file."""
-    size = text.regular_size(file.name)
+    size = paths.regular_size(file.name)
     if file.packing is not None:
         return LargeFile(file.name, size, packing=file.packing, stream=True) if text.unpacks_to(file, least) else None
     if file.name == "-" or paths.is_pipe(file.name):

@@ -10,6 +10,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ from digram._optional import needed
 from digram.corpus import paths
 from digram.errors import CorpusError
 
-__all__ = ["Stream"]
+__all__ = ["Stream", "check_whole"]
 
 # So much of a file is unpacked at once; and of Zstandard, whose package gives all that comes of it, which can be 30,000
 # times as much.
@@ -36,6 +37,7 @@ class Stream(io.RawIOBase):
     def __init__(self, name: str, packing: str | None) -> None:
         self.name, self._packing = name, packing
         self._raw = _Counted(paths.opened(name), name)
+        self._before = paths.regular(name)
         self._given = 0
         self._held = memoryview(b"")
         self._damage: Exception | None = None
@@ -69,6 +71,8 @@ class Stream(io.RawIOBase):
                 f"{paths.quoted(self.name)} is damaged, or no {self._packing} file, after {self._given:,} bytes of "
                 f"what is packed in it ({error}): get the file again"
             ) from None
+        if not data:
+            check_whole(self.name, self._before)
         self._given += len(data)
         return data
 
@@ -108,6 +112,17 @@ class Stream(io.RawIOBase):
         if not self.closed:
             self._raw.close()
         super().close()
+
+
+def check_whole(name: str, before: os.stat_result | None) -> None:
+    """CorpusError where a file has fewer bytes than `before`: what was read of it may end too early. One that is gone,
+    or has another in its place, was read as it was."""
+    now = None if before is None else paths.regular(name)
+    if before is not None and now is not None and now.st_ino == before.st_ino and now.st_size < before.st_size:
+        raise CorpusError(
+            f"{paths.quoted(name)} was cut short while it was read, from {before.st_size:,} bytes to {now.st_size:,}: "
+            "begin again, with files that nobody writes into"
+        )
 
 
 def _is_damage(error: Exception) -> bool:

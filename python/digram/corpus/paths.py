@@ -211,6 +211,21 @@ def size_of(name: str) -> int | None:
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
+def regular(name: str) -> os.stat_result | None:
+    """What the system says of a regular local file; None of others, and of those that cannot be asked."""
+    try:
+        status = os.stat(name)
+    except OSError:
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
+
+
+def regular_size(name: str) -> int:
+    """The size of a regular local file; 0 of others."""
+    status = regular(name)
+    return 0 if status is None else status.st_size
+
+
 def is_pipe(name: str) -> bool:
     """Whether a file is a pipe that has a name."""
     try:

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from digram._text import printable
 from digram.corpus import cut, paths
 from digram.corpus.batch import Chunk, place
-from digram.corpus.packed import Stream
+from digram.corpus.packed import Stream, check_whole
 from digram.corpus.reading import Errors, Reading
 from digram.errors import CorpusError, TextError
 
-__all__ = ["contents", "documents", "has_nul", "not_utf8", "regular_size", "unpacks_to", "well_formed"]
+__all__ = ["contents", "documents", "has_nul", "not_utf8", "unpacks_to", "well_formed"]
 
 # Texts are checked in stretches of this many bytes, so that a check needs no second copy of a large file.
 _STRETCH = 1 << 20
@@ -30,7 +30,10 @@ def contents(name: str) -> bytes | None:
         with paths.opened(name) as file:
             mode = 0 if name == "-" or paths.is_address(name) else os.stat(name).st_mode
             if stat.S_ISREG(mode):
-                return file.read()
+                before = paths.regular(name)
+                data = file.read()
+                check_whole(name, before)
+                return data
             if not stat.S_ISCHR(mode):
                 return _joined(iter(lambda: file.read(_STRETCH), b""))
             data = file.read(_MOST_OF_A_DEVICE + 1)
@@ -54,15 +57,6 @@ def _joined(stretches: Iterator[bytes]) -> bytes | None:
     return b"".join(parts)
 
 
-def regular_size(name: str) -> int:
-    """The size of a regular local file; 0 of what is none, or cannot be asked, which reading will say."""
-    try:
-        status = os.stat(name)
-    except OSError:
-        return 0
-    return status.st_size if stat.S_ISREG(status.st_mode) else 0
-
-
 def has_nul(file: paths.File) -> bool:
     """Whether a text has a NUL byte; it is read in stretches."""
     with Stream(file.name, file.packing) as stream:
@@ -72,7 +66,7 @@ def has_nul(file: paths.File) -> bool:
 def unpacks_to(file: paths.File, least: int) -> bool:
     """Whether a packed file holds so many bytes, at least. One that is no file on a disk can be read but once, and is
     held for large; of one that hardly can be large nothing is read."""
-    size = regular_size(file.name)
+    size = paths.regular_size(file.name)
     if size * 8 < least:
         return size == 0
     with Stream(file.name, file.packing) as stream:
