@@ -286,15 +286,15 @@ def test_what_parquet_has_once_for_many_rows(tmp_path, field):
 
 def test_parquet_that_another_process_cuts_short_is_damaged(tmp_path, monkeypatch):
     # Mapped into memory, it ended this process by SIGBUS; and pyarrow takes pages that are not there for the end.
-    monkeypatch.setattr(_counts_parquet, "_ROWS", 1000)
+    monkeypatch.setattr(_counts_parquet, "_ROWS", 250)
     path = tmp_path / "x.parquet"
-    words = [os.urandom(500).hex() for _ in range(20_000)]
+    words = [os.urandom(500).hex() for _ in range(6000)]
     for table, read in (
         ({"text": words}, lambda: digram.Corpus(path).read(1 << 20)),
-        ({"piece": words, "count": range(20_000)}, lambda: _counts_parquet.opened(path)[1]),
+        ({"piece": words, "count": range(6000)}, lambda: _counts_parquet.opened(path)[1]),
         ({"input_ids": [[*word.encode()] for word in words]}, lambda: digram.shards.read(path)),
     ):
-        parquet.write_table(pyarrow.table(table), path, row_group_size=2000)
+        parquet.write_table(pyarrow.table(table), path, row_group_size=500)
         found = read()
         next(found)
         os.truncate(path, 100_000)
