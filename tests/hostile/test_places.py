@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import socket
 import stat
 import subprocess
@@ -206,7 +207,7 @@ def test_a_repository_of_the_hub_is_not_downloaded(tmp_path, monkeypatch):
             MissingVocabularyError, match=rf"^{name} is no file .* Hugging Face hub: get tokenizer.json"
         ):
             digram.load(name)
-    for name in ("models/x.json", "a/b/c", "nowhere", "./Qwen3"):
+    for name in ("models/x.json", "a/b/c", "nowhere", "./mine"):
         with pytest.raises(FileNotFoundError, match=f"No such file or directory: '{Path(name)}'"):
             digram.load(name)
     Path("models").mkdir()
@@ -219,6 +220,58 @@ def test_an_address_is_not_opened(tmp_path, monkeypatch, address):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(MissingVocabularyError, match=rf"^{address} is an address, .*: download it, and load that file"):
         digram.load(address)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("cl100k", "cl100k_base"),
+        ("CL100K_base", "cl100k_base"),
+        ("cl10k-base", "cl100k_base"),
+        ("o200k", "o200k_base or o200k_harmony"),
+        ("p50k", "p50k_base or p50k_edit"),
+        ("gpt_2", "gpt2"),
+        ("gpt4", "cl100k_base, the encoding of gpt-4"),
+        ("gpt4o", "o200k_base, the encoding of gpt-4o"),
+        ("GPT-3.5 turbo", "cl100k_base, the encoding of gpt-3.5-turbo"),
+    ],
+)
+def test_a_name_that_is_nearly_one_is_asked_about(tmp_path, monkeypatch, name, meant):
+    monkeypatch.chdir(tmp_path)
+    message = f"{name} is no file or folder here, and no named encoding: did you mean {meant}?"
+    with pytest.raises(MissingVocabularyError, match=f"^{re.escape(message)}$") as caught:
+        digram.load(name)
+    assert caught.value.filename == name
+
+
+def test_names_of_files_are_near_no_encoding(tmp_path, monkeypatch):
+    """GPT-3 is r50k_base's, not that of GPT-3.5; `data` is no misspelt `ada`."""
+    monkeypatch.chdir(tmp_path)
+    for name in (
+        "data",
+        "cabbage",
+        "gpt-3",
+        "gpt",
+        "base",
+        "phil",
+        "cl100k.json",
+        "a=gpt2",
+        "o200k_base/x.json",
+        "x" * 60,
+    ):
+        with pytest.raises(FileNotFoundError, match=f"No such file or directory: '{name}'"):
+            digram.load(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["llama3", "Llama-3.1-8B", "qwen", "Mistral-7B-v0.3", "phi-3", "gpt-neox", "codellama"]
+)
+def test_a_model_of_the_hub_by_its_name_alone(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        MissingVocabularyError, match=rf"^{name} is no file .* Hugging Face hub: get tokenizer.json of the"
+    ):
+        digram.load(name)
 
 
 def test_a_model_is_not_its_encoding(tmp_path, monkeypatch):

@@ -185,10 +185,8 @@ def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Toke
     except FileNotFoundError:
         if path.endswith(".tiktoken"):
             raise
-        raise CommandError(
-            f"{path}: no such file or directory",
-            f"`digram train ... -o {path}` makes one, or name a file that is there",
-        ) from None
+        made = f"`digram train ... -o {path}` makes one, or name a file that is there"
+        raise CommandError(f"{path}: no such file or directory", made) from None
     except (DigramError, OSError):
         raise
     except ValueError as error:
