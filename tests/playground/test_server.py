@@ -208,7 +208,7 @@ def address_of(line):
 
 def test_it_starts_says_where_and_ends_by_ctrl_c(vocabulary):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it may be ignored
-    process = started(vocabulary, "--port", "0")
+    process = started(f"mine={vocabulary}", "--port", "0")
     signal.signal(signal.SIGINT, before)
     try:
         port = int(address_of(process.stderr.readline())[1])
@@ -216,7 +216,9 @@ def test_it_starts_says_where_and_ends_by_ctrl_c(vocabulary):
         connection.request("POST", "/api/encode?t=0&trusted=0", b"low lower")
         answer = connection.getresponse()
         assert answer.status == 200
-        answer.close()
+        answer.read()
+        connection.request("GET", "/api/tokenizer?t=0")
+        assert json.loads(connection.getresponse().read())["name"] == "mine"
         connection.close()
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=180)

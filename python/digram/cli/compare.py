@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import options
+from digram.cli import names, options
 from digram.cli.messages import counted, warnings_as_lines
 from digram.cli.terminal import printable, visible, width, write
 
@@ -33,8 +33,8 @@ class _Price(click.types.FloatParamType):
 
 
 @click.command(short_help="Two vocabularies: what differs, and where texts are cut otherwise.")
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("a", metavar="[NAME=]A")
+@click.argument("b", metavar="[NAME=]B")
 @click.option("--on", "files", multiple=True, metavar="FILES", help="Compare how they cut these texts. Repeatable.")
 @click.option(
     "--price",
@@ -69,7 +69,8 @@ def compare(
     With --on also how they cut texts: tokens of each file under both, the share of boundaries (ends of tokens) that
     both have among those that any has, and the most frequent stretches that they cut differently. In those a middle dot
     stands between tokens, and the place is that of the first. FILES are text files, folders, or patterns in quotes.
-    --price adds what the tokens cost. --json gives {"a", "b", "vocabulary", "texts"}, bytes in hexadecimal.
+    --price adds what the tokens cost. --json gives {"a", "b", "vocabulary", "texts"}, bytes in hexadecimal. A and B are
+    called as they are given, or by NAME.
 
     \b
     What a new version of a vocabulary changes, and which of one's texts have other ids:
@@ -83,7 +84,8 @@ def compare(
         raise click.UsageError("there are two vocabularies, so --price is given once or twice")
     if prices and not files:
         raise click.UsageError("--price needs texts: name them by --on")
-    one, other = options.load_tokenizers([a, b], split, special)
+    (a, path_a), (b, path_b) = names.labelled([a, b], "vocabularies")
+    one, other = options.load_tokenizers([path_a, path_b], split, special)
     corpus = options.corpus_of(files, errors) if files else None
 
     from digram.vocabulary import compare as compared

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ import click
 
 from digram import patterns
 from digram.cli.messages import CommandError, warn, warnings_as_lines
+from digram.cli.names import parted
 from digram.cli.terminal import write
 from digram.errors import DigramError, MissingVocabularyError
 
@@ -29,6 +31,7 @@ __all__ = [
     "corpus_of",
     "decoding",
     "files",
+    "load_each",
     "load_tokenizer",
     "load_tokenizers",
     "naming",
@@ -86,7 +89,7 @@ tokenizers = click.option(
     "-t",
     "--tokenizer",
     "toks",
-    metavar="TOK",
+    metavar="[NAME=]TOK",
     required=True,
     multiple=True,
     help="A file or a named encoding. Repeatable.",
@@ -185,8 +188,7 @@ def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Toke
     except FileNotFoundError:
         if path.endswith(".tiktoken"):
             raise
-        made = f"`digram train ... -o {path}` makes one, or name a file that is there"
-        raise CommandError(f"{path}: no such file or directory", made) from None
+        raise CommandError(f"{path}: no such file or directory", _instead_of(path)) from None
     except (DigramError, OSError):
         raise
     except ValueError as error:
@@ -198,6 +200,16 @@ def load_tokenizer(path: str, split: str | None, special: Sequence[str]) -> Toke
                 hint = "--name cl100k_base says it, if the file is that encoding's; else --split and --special"
             raise CommandError(str(error).partition(": give split=")[0], hint) from None
         raise CommandError(str(error), "--split and --special are for .tiktoken files, which hold neither") from None
+
+
+def _instead_of(path: str) -> str:
+    """The hint for a TOK that is not there."""
+    from digram.encodings import ENCODINGS
+
+    name, rest = parted(path)
+    if name is not None and (rest in ENCODINGS or os.path.lexists(rest)):
+        return f"names are for commands that take several tokenizers: here {rest} alone is taken"
+    return f"`digram train ... -o {rest}` makes one, or name a file that is there"
 
 
 class Named(list[tuple[str, "Document"]]):
@@ -212,21 +224,27 @@ class Named(list[tuple[str, "Document"]]):
         self.where = batch.where
 
 
-def load_tokenizers(paths: Sequence[str], split: str | None, special: Sequence[str]) -> list[Tokenizer]:
-    """The tokenizers of several TOK. --name, --split and --special are for those of them whose files lack these."""
+def load_each(paths: Sequence[str], split: str | None, special: Sequence[str]) -> Iterator[Tokenizer]:
+    """The tokenizers of several TOK, one by one. --name, --split and --special are for those of them whose files lack
+    these."""
     meta = click.get_current_context().meta
     name = meta.get(_NAME)
     if len(paths) == 1 or not (name or split or special):
-        return [load_tokenizer(path, split, special) for path in paths]
-    loaded = []
+        yield from (load_tokenizer(path, split, special) for path in paths)
+        return
     for path in paths:
         meta[_NAME] = None
         try:
-            loaded.append(load_tokenizer(path, None, ()))
+            tokenizer = load_tokenizer(path, None, ())
         except CommandError:
             meta[_NAME] = name
-            loaded.append(load_tokenizer(path, split, special))
-    return loaded
+            tokenizer = load_tokenizer(path, split, special)
+        yield tokenizer
+
+
+def load_tokenizers(paths: Sequence[str], split: str | None, special: Sequence[str]) -> list[Tokenizer]:
+    """All of `load_each`."""
+    return list(load_each(paths, split, special))
 
 
 def naming(batch: Sequence[tuple[str, Document]], work: Callable[[list[Document]], list[Result]]) -> list[Result]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import options
+from digram.cli import names, options
 from digram.cli.messages import CommandError, note, warnings_as_lines
 from digram.cli.parallel import Parallel
 from digram.cli.terminal import write
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["report"]
 
 _FORMATS = {"table": (".txt",), "json": (".json",), "csv": (".csv",), "markdown": (".md", ".markdown")}
-_STEM_ENDS = ("-tokenizer.json", ".digram.json", ".json", ".tiktoken", ".gguf", ".model")
 
 
 class _Lists(click.Command):
@@ -130,8 +129,8 @@ def report(
     vocabulary, tokens that nothing gives, numbers, white space and code, parity between languages; with intervals.
 
     Each FILES is a group by itself, named by its file or folder, or by NAME; groups of one NAME are one. The table has
-    the main figures, --json and CSV have all; docs/report.md defines them. --split, --name and --special are for all
-    TOK. It needs numpy, and --plot matplotlib: pip install numpy matplotlib.
+    the main figures, --json and CSV have all; docs/report.md defines them. --split, --name and --special are for those
+    TOK whose files lack what they say. It needs numpy, and --plot matplotlib: pip install numpy matplotlib.
 
     \b
     Two tokenizers on a folder for each language:
@@ -158,10 +157,9 @@ def report(
     if drawings:
         _check_installed("matplotlib", "--plot")
     groups = {name: options.corpus_of(paths, errors) for name, paths in _groups(on).items()}
-    lines = Parallel(_named(parallel, "--parallel", _file_name), errors).texts() if parallel else None
-    tokenizers = {
-        name: options.load_tokenizer(tok, split, special) for name, tok in _named(toks, "TOK", _tokenizer_name).items()
-    }
+    lines = Parallel(names.named(parallel, "--parallel", names.file_name), errors).texts() if parallel else None
+    paths = names.named(toks, "TOK", names.tokenizer_name)
+    tokenizers = dict(zip(paths, options.load_tokenizers(list(paths.values()), split, special), strict=True))
     found = _measured(tokenizers, groups, lines, reference, threads, quiet, settings)
     _write(found, form, shown, output)
     with warnings_as_lines():
@@ -283,11 +281,10 @@ def _groups(given: Sequence[str]) -> dict[str, list[str]]:
 
     from digram.corpus.paths import matches
 
-    named: dict[str, list[str]] = {}
-    alone: list[str] = []
+    grouped: dict[str, list[str]] = {}
     order: list[tuple[str | None, str]] = []
     for text in given:
-        name, path = _parted(text)
+        name, path = names.parted(text)
         if name is not None:
             order.append((name, path))
         elif not os.path.lexists(path) and glob.has_magic(path):
@@ -295,56 +292,7 @@ def _groups(given: Sequence[str]) -> dict[str, list[str]]:
         else:
             order.append((None, path))
     alone = [path for name, path in order if name is None]
-    names = iter(_distinct(alone, _file_name, {name for name, _ in order if name is not None}))
+    short = iter(names.distinct(alone, names.file_name, {name for name, _ in order if name is not None}))
     for name, path in order:
-        named.setdefault(next(names) if name is None else name, []).append(path)
-    return named
-
-
-def _named(given: Sequence[str], what: str, short: Callable[[str], str]) -> dict[str, str]:
-    """Name -> path, of words that are each a path, or NAME=PATH."""
-    parted = [_parted(text) for text in given]
-    taken = [name for name, _ in parted if name is not None]
-    if len(set(taken)) < len(taken):
-        twice = next(name for name in taken if taken.count(name) > 1)
-        raise click.UsageError(f"The name {twice} is given to two {what}.")
-    paths = [path for name, path in parted if name is None]
-    if len(set(paths)) < len(paths):
-        twice = next(path for path in paths if paths.count(path) > 1)
-        raise click.UsageError(f"{twice} is given twice: once is enough.")
-    names = iter(_distinct(paths, short, set(taken)))
-    return {next(names) if name is None else name: path for name, path in parted}
-
-
-def _parted(text: str) -> tuple[str | None, str]:
-    """(NAME, PATH) of NAME=PATH; no name where it is all a path."""
-    name, equals, path = text.partition("=")
-    if not equals or not name or os.path.lexists(text):
-        return None, text
-    return name, path
-
-
-def _distinct(paths: Sequence[str], short: Callable[[str], str], taken: set[str]) -> list[str]:
-    """A short name for each path; the path itself, where two would have the same."""
-    names = [short(path) for path in paths]
-    return [
-        path if names.count(name) > 1 or name in taken or not name else name
-        for path, name in zip(paths, names, strict=True)
-    ]
-
-
-def _file_name(path: str) -> str:
-    if path == "-":
-        return "standard input"
-    name = os.path.basename(path.rstrip("/")) or path
-    return name if os.path.isdir(path) else name.partition(".")[0] or name
-
-
-def _tokenizer_name(tok: str) -> str:
-    name = os.path.basename(tok.rstrip("/"))
-    if name == "tokenizer.json":
-        return os.path.basename(os.path.dirname(os.path.abspath(tok)))
-    for end in _STEM_ENDS:
-        if name.endswith(end) and name != end:
-            return name[: -len(end)]
-    return name
+        grouped.setdefault(next(short) if name is None else name, []).append(path)
+    return grouped

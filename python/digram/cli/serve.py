@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import options
+from digram.cli import names, options
 from digram.cli.messages import CommandError, note
-
-if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
 
 __all__ = ["serve"]
 
 
 @click.command(short_help="A local page that shows tokens, merges and training.")
-@click.argument("toks", metavar="TOK...", nargs=-1, required=True)
+@click.argument("toks", metavar="[NAME=]TOK...", nargs=-1, required=True)
 @click.option(
     "--port", type=options.AtLeast(0), metavar="N", help="Listen on this port; 0: any free one.  [default: 8000]"
 )
@@ -35,15 +32,16 @@ def serve(
     The page counts tokens as you type and shows their bytes, ranks and merge trees, marks where the tokenizers differ,
     plays the merges of a word, and trains a small vocabulary round by round. It is served to this machine alone, asks
     nobody else for anything, and ends with Ctrl-C; its address is printed. TOK is a vocabulary that `digram train` or
-    another tool wrote, or a named encoding.
+    another tool wrote, or a named encoding; the page calls it by its file, or by NAME. --split, --name and --special
+    are for those TOK whose files lack what they say.
 
     \b
     Look at a vocabulary of your own:
       digram serve my.digram.json
 
     \b
-    Compare it with a published one, on another port:
-      digram serve my.digram.json cl100k_base --port 8080
+    Compare it with a published one and with an older one of the same name, on another port:
+      digram serve my.digram.json cl100k_base old=2024/my.digram.json --port 8080
 
     \b
     A file to send to others, or to put on a web site:
@@ -55,22 +53,23 @@ def serve(
         raise click.BadParameter(
             f"{len(toks)} were given, and the page shows at most {MOST_TOKENIZERS}.", param_hint="TOK"
         )
+    paths = names.named(toks, "TOK", names.tokenizer_name)
     if out is not None:
         if port is not None:
             raise click.UsageError("--out writes a page that needs no server, so it goes without --port.")
-        _write(out, toks, split, special)
+        _write(out, paths, split, special)
         return
-    _serve(toks, 8000 if port is None else port, split, special, quiet)
+    _serve(paths, 8000 if port is None else port, split, special, quiet)
 
 
-def _serve(toks: tuple[str, ...], port: int, split: str | None, special: tuple[str, ...], quiet: bool) -> None:
+def _serve(paths: Mapping[str, str], port: int, split: str | None, special: tuple[str, ...], quiet: bool) -> None:
     from digram.playground import Server
 
-    for tok in toks:
+    for tok in paths.values():
         if not _is_there(tok):
-            _load(tok, split, special)  # its error, before the address is told
+            next(options.load_each([tok, *paths.values()], split, special))  # its error, before the address is told
     try:
-        server = Server(_names(toks), port)
+        server = Server(list(paths), port)
     except OSError as error:
         raise CommandError(
             f"port {port} cannot be listened on: {os.strerror(error.errno or 0).lower()}",
@@ -82,8 +81,8 @@ def _serve(toks: tuple[str, ...], port: int, split: str | None, special: tuple[s
         note(f"{server.address} shows the page; Ctrl-C ends it", quiet)
         with suppress(KeyboardInterrupt):
             # The page is there at once; what it asks about a tokenizer waits until that one is loaded.
-            for i, tok in enumerate(toks):
-                server.give(i, _load(tok, split, special))
+            for i, tokenizer in enumerate(options.load_each(list(paths.values()), split, special)):
+                server.give(i, tokenizer)
             threading.Event().wait()
 
 
@@ -97,15 +96,15 @@ def _is_there(tok: str) -> bool:
     return all(cache.find(file, cache.folders())[0] is not None for file in ENCODINGS[tok].files)
 
 
-def _write(out: str, toks: tuple[str, ...], split: str | None, special: tuple[str, ...]) -> None:
+def _write(out: str, paths: Mapping[str, str], split: str | None, special: tuple[str, ...]) -> None:
     from digram.files import whole_file
     from digram.playground.answers import Answers
     from digram.playground.embedding import NotExactError, embedded
     from digram.playground.page import static_page
 
     facts, vocabularies = [], []
-    for tok, name in zip(toks, _names(toks), strict=True):
-        tokenizer = _load(tok, split, special)
+    tokenizers = options.load_each(list(paths.values()), split, special)
+    for (name, tok), tokenizer in zip(paths.items(), tokenizers, strict=True):
         try:
             vocabularies.append(embedded(tokenizer))
         except NotExactError as error:
@@ -116,29 +115,3 @@ def _write(out: str, toks: tuple[str, ...], split: str | None, special: tuple[st
         facts.append(Answers(name, tokenizer).facts())
     with whole_file(out) as file:
         file.write(static_page(facts, vocabularies))
-
-
-def _load(tok: str, split: str | None, special: tuple[str, ...]) -> Tokenizer:
-    """The tokenizer; --split, --special and --name are for those of several whose files lack what they say."""
-    context = click.get_current_context()
-    named = context.meta.pop(options._NAME, None)
-    if split is not None or special or named is not None:
-        with suppress(Exception):
-            return options.load_tokenizer(tok, None, ())
-        context.meta[options._NAME] = named
-    try:
-        return options.load_tokenizer(tok, split, special)
-    finally:
-        context.meta[options._NAME] = named
-
-
-def _names(toks: tuple[str, ...]) -> list[str]:
-    """How the page calls them: the name of the file, with its folder's where that says more, and no two alike."""
-    names = []
-    for tok in toks:
-        path = Path(tok)
-        plain = path.name in ("tokenizer.json", "vocab.json") and path.parent.name
-        names.append(f"{path.parent.name}/{path.name}" if plain else path.name or tok)
-    if len(set(names)) < len(names):
-        names = list(toks)
-    return [name if toks.index(toks[i]) == i else f"{name} ({i + 1})" for i, name in enumerate(names)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import options
+from digram.cli import names, options
 from digram.cli.messages import counted, note
 from digram.cli.terminal import colours, printable, write
 
@@ -52,8 +52,8 @@ def show(
     (␣ space, ⇥ tab, ⏎ line feed), parts of characters and control characters are escaped (\\xNN, \\uNNNN); tokens that
     share a character stand behind it: 中‹\\xe4 \\xb8 \\xad›. Special tokens are white on a dark ground. TOK is a
     vocabulary that `digram train` or another tool wrote, or a named encoding; with several -t they come one below
-    another. --explain shows how the ids come about: each line of a piece has the rank of the merge, the symbols after
-    it, and the rule.
+    another, called as they are given, or by NAME. --explain shows how the ids come about: each line of a piece has the
+    rank of the merge, the symbols after it, and the rule.
 
     --json gives {"tokenizer", "tokens": [{"id", "text", "hex", "start", "end", "kind"}, ...], "bytes"}, where starts
     and ends count bytes, and with --explain {"tokenizer", "parts", "bytes"}; of several {"tokenizers": [...]}.
@@ -70,12 +70,13 @@ def show(
     A file, a screen at a time:
       digram show -t my.digram.json --color < README.md | less -R
     """
-    tokenizers = options.load_tokenizers(toks, split, special)
+    named = names.labelled(toks, "TOK")
+    tokenizers = options.load_tokenizers([path for _, path in named], split, special)
     # An argument in another encoding than UTF-8 is the bytes that were typed.
     data = _standard_input() if text == "-" else os.fsencode(text)
     allowed = "all" if allow_special else ()
     found: list[tuple[str, Explanation | Shown]] = []
-    for tok, tokenizer in zip(toks, tokenizers, strict=True):
+    for (tok, _), tokenizer in zip(named, tokenizers, strict=True):
         if explain:
             found.append((tok, tokenizer.explain(data, allowed, add_special_tokens=add_special)))
         else:
