@@ -254,6 +254,33 @@ def test_llama_2_as_its_file_is(data, oracle):
     assert "around a text  1 before and nothing after" in out
 
 
+def test_inspect_lists_a_few_special_tokens(tmp_path):
+    for number, listed in ((10, 10), (13, 10)):
+        markers = [f"<|{i:02}|>" for i in range(number)]
+        path = tmp_path / f"{number}.json"
+        digram.train("abab", 258 + number, split=None, special_tokens=markers).save(path)
+        rows = [f"{'':15}{258 + i:>8}  {marker}\n" for i, marker in enumerate(markers)]
+        head = f"special tokens {number}\n"
+        more = f"{'':15}       …  3 more, which --all lists\n" if listed < number else ""
+        assert head + "".join(rows[:listed]) + more + "longest tokens" in run("inspect", path)[1]
+        assert head + "".join(rows) + "longest tokens" in run("inspect", path, "--all")[1]
+        assert json.loads(run("inspect", path, "--json")[1])["special_tokens"].keys() == set(markers)
+
+
+def test_inspect_of_llama_3_fits_a_screen(data):
+    path = data.vocabulary("llama3_1-tokenizer.json")
+    _, out, _ = run("inspect", path)
+    assert len(out.splitlines()) < 45
+    assert "special tokens 256\n                 128000  <|begin_of_text|>\n" in out
+    assert "                      …  246 more, which --all lists\naround a text" in out
+    lost = len(digram.load(path).not_canonical)
+    _, out, _ = run("inspect", path, "--all")
+    added = json.loads(Path(path).read_text(encoding="utf-8"))["added_tokens"]
+    rows = [f"{'':15}{token['id']:>8}  {token['content']}\n" for token in added]
+    assert (len(rows), "special tokens 256\n" + "".join(rows) + "around a text" in out) == (256, True)
+    assert out.partition("canonical      no: ")[2].count("\n") == lost + 2
+
+
 def test_inspect_prints_a_split_that_may_be_copied(data):
     pattern = digram.load(data.vocabulary("qwen3-tokenizer.json")).split
     assert pattern in run("inspect", data.vocabulary("qwen3-tokenizer.json"))[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -22,16 +23,23 @@ _SHOWN = 60
 
 @click.command(short_help="What a vocabulary is.")
 @click.argument("tok", metavar="TOK")
+@click.option(
+    "--all",
+    "whole",
+    is_flag=True,
+    help="List all special tokens, added tokens and tokens that are not canonical, not only ten.",
+)
 @options.vocabulary
 @options.as_json
 @options.quiet
-def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool, quiet: bool) -> None:
+def inspect(tok: str, whole: bool, split: str | None, special: tuple[str, ...], as_json: bool, quiet: bool) -> None:
     """Say what a vocabulary is: kind, size, alphabet, split, special tokens, longest tokens, and whether it is sound.
 
     TOK is a vocabulary that `digram train` or another tool wrote, or a named encoding. A vocabulary is
     canonical when each token, encoded by the merges before it, ends in exactly its two parts; missing bytes are those
     that no token stands for, so that texts that hold them cannot be encoded. Control characters and parts of characters
-    are escaped.
+    are escaped. Of many special tokens the first ten are listed, and how many more there are; --all and --json give
+    all of them.
 
     \b
     A vocabulary of your own:
@@ -40,6 +48,10 @@ def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool
     \b
     A named encoding, as JSON for another program:
       digram inspect cl100k_base --json
+
+    \b
+    All 256 special tokens of Llama 3, a screen at a time:
+      digram inspect tokenizer.json --all | less
     """
     tokenizer = options.load_tokenizer(tok, split, special)
     encoder = tokenizer._encoder
@@ -78,9 +90,12 @@ def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool
     def row(label: str, value: str) -> None:
         write(f"{label:<15}{value}\n")
 
-    def tokens(ids: list[int]) -> None:
-        for id in ids:
+    def tokens(ids: Sequence[int]) -> None:
+        shown = ids if whole else ids[:_LISTED]
+        for id in shown:
             row("", f"{id:>8}  {visible(tokenizer.token_bytes(id), _SHOWN)}")
+        if len(shown) < len(ids):
+            row("", f"{'…':>8}  {len(ids) - len(shown):,} more, which --all lists")
 
     row("kind", _KINDS[tokenizer._definition.kind])
     gaps = tokenizer.n_vocab - len(tokenizer.vocab)
@@ -105,7 +120,7 @@ def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool
     always = [token.id for token in tokenizer.added_tokens if not token.special]
     if always:
         row("added tokens", f"{len(always):,} that match in any text")
-        tokens(always[:_LISTED])
+        tokens(always)
     if any(definition.template):
         before, after = (" ".join(map(str, ids)) or "nothing" for ids in definition.template)
         row("around a text", f"{before} before and {after} after, with --add-special")
@@ -114,7 +129,7 @@ def inspect(tok: str, split: str | None, special: tuple[str, ...], as_json: bool
     if lost:
         ends = "does not end in exactly its" if len(lost) == 1 else "do not end in exactly their"
         row("canonical", f"no: {counted(len(lost), 'token')} {ends} two parts")
-        tokens(list(lost[:_LISTED]))
+        tokens(lost)
     else:
         row("canonical", "yes")
     row("missing bytes", " ".join(f"{byte:02x}" for byte in missing) or "none")
