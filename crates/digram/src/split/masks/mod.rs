@@ -19,9 +19,11 @@ mod drive;
 mod long;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 mod nibbles;
 mod portable;
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+mod registers;
 mod tables;
 
 use drive::Request;
