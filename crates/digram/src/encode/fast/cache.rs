@@ -38,6 +38,9 @@ pub(super) struct Key {
     high: u64,
 }
 
+/// Where the length is, in the second word.
+const LENGTH: u64 = 0x1F << 56;
+
 /// What a length makes of sixteen bytes.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
@@ -84,6 +87,12 @@ impl Key {
         padded[..text.len() - from].copy_from_slice(&text[from..]);
         let (words, _) = padded.as_chunks();
         [0, 1].map(|i| u64::from_ne_bytes(words[i]))
+    }
+
+    /// Whether an entry can hold the piece: it is not too long.
+    #[inline]
+    pub(super) fn may_have_an_entry(self) -> bool {
+        self.high & LENGTH != 0
     }
 
     /// The key of the same bytes as a part of a piece, where a vocabulary gives a piece and a part of these bytes different ids.
@@ -184,7 +193,7 @@ impl Cache {
 
     /// Keeps the ids of a piece that has no entry.
     pub(super) fn insert(&mut self, key: Key, ids: &[u32]) {
-        debug_assert!(key.high >> 56 != 0 && self.get(key).is_none());
+        debug_assert!(key.may_have_an_entry() && self.get(key).is_none());
         let mut entry = Entry { key, ids: [0; FEW] };
         match entry.ids.get_mut(..ids.len()) {
             Some(few) if ids.iter().all(|id| id >> ID_BITS == 0) => {
@@ -346,7 +355,8 @@ mod tests {
             let end = (from + n).min(text.len());
             let alone = Key::of(&text[from..end], 0, end - from);
             prop_assert_eq!(Key::of(&text, from, end), alone);
-            prop_assert_eq!(alone.high >> 56 == 0, end - from > LONGEST);
+            prop_assert_eq!(alone.may_have_an_entry(), end - from <= LONGEST);
+            prop_assert_eq!(alone.of_part().may_have_an_entry(), end - from <= LONGEST);
         }
     }
 

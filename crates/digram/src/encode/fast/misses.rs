@@ -32,14 +32,12 @@ pub(in crate::encode) struct Miss {
     pub(super) made: Range<usize>,
     /// Whether it is still to be merged.
     waits: bool,
-    /// Whether it gets an entry.
-    keep: bool,
 }
 
 impl Miss {
     #[inline]
     pub(super) fn new(key: Key, piece: Range<usize>, gap: usize) -> Self {
-        Self { key, piece, gap, made: 0..0, waits: false, keep: false }
+        Self { key, piece, gap, made: 0..0, waits: false }
     }
 }
 
@@ -81,7 +79,7 @@ impl Pieces<'_> {
         if let Some(ranks) = self.vocabulary.ranks() {
             room.lanes.merge(ranks, made, misses, |miss| miss.waits.then_some(&mut miss.made));
         }
-        for miss in misses.iter().filter(|miss| miss.keep) {
+        for miss in misses.iter().filter(|miss| miss.key.may_have_an_entry()) {
             // It may have come twice.
             if room.cache.get(miss.key).is_none() {
                 room.cache.insert(miss.key, &made[miss.made.clone()]);
@@ -93,7 +91,6 @@ impl Pieces<'_> {
     /// The symbols of a short piece, to be merged with those of others; or its ids, where that is not how it goes.
     fn begin(&mut self, text: &[u8], base: usize, kind: Kind, miss: &mut Miss, made: &mut Vec<u32>) -> Result<()> {
         let (from, offset, piece) = (made.len(), base + miss.piece.start, &text[miss.piece.clone()]);
-        miss.keep = true;
         match kind {
             Kind::Piece | Kind::Part => {
                 if matches!(kind, Kind::Piece)
