@@ -1,17 +1,12 @@
 //! Parity-aware training as Python sees it.
 
 use crate::counts::PieceCounts;
-use crate::errors::exception;
 use crate::ids::flat;
-use crate::run::interruptible;
-use crate::training::{News, Worker, tie_rule};
+use crate::training::{flat_pairs, in_a_thread, options};
 use digram::train::{PairRules, Parity, TrainOptions, train_parity as learn};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
-use std::mem::take;
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 
 /// Flat u32 pairs, flat u64 counts, flat u32 groups that chose, flat u64 tokens, whether no pair was left.
 type Outcome<'py> =
@@ -47,36 +42,20 @@ pub fn train_parity<'py>(
     merges: Option<PyBuffer<u32>>,
     told: Option<Py<PyAny>>,
 ) -> PyResult<Outcome<'py>> {
-    let merges = merges.map_or_else(|| Ok(Vec::new()), |buffer| buffer.to_vec(py))?;
     let options = TrainOptions {
-        vocab_size,
-        reserved,
-        min_count,
-        ties: tie_rule(ties)?,
-        max_token_length,
         rules: PairRules { max_characters, whole_characters, split_digits, attach_marks },
-        merges: merges.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
-        ..TrainOptions::default()
+        ..options(py, vocab_size, reserved, min_count, ties, max_token_length, merges)?
     };
     let parity = Parity { worth, window };
     let counts = |all: &[Bound<'py, PieceCounts>]| all.iter().map(|one| one.clone().unbind()).collect::<Vec<_>>();
     let (groups, measured) = (counts(&groups), measured.as_deref().map(counts));
-    let news = Mutex::new(News::default());
-    let result = interruptible(
-        py,
-        |py| take(&mut *news.lock().expect("nobody fails while holding it")).tell(py, told.as_ref()),
-        |stop| {
-            let mut worker = Worker { news: &news, stop, follow: false, sent: 0 };
-            let stopped = || stop.load(Ordering::Relaxed);
-            let load = |all: &[Py<PieceCounts>]| -> digram::Result<Vec<_>> {
-                all.iter().map(|one| one.get().all(&stopped)?.load(&stopped)).collect()
-            };
-            let measured = measured.as_deref().map(load).transpose()?;
-            learn(load(&groups)?, measured, &options, &parity, &mut worker)
-        },
-    )?;
-    let trained = result.map_err(|error| exception(py, error, None))?;
-    let pairs: Vec<u32> = trained.merges.iter().flat_map(|m| [m.0, m.1]).collect();
+    let trained = in_a_thread(py, told.as_ref(), false, |worker, stop| {
+        let load = |all: &[Py<PieceCounts>]| -> digram::Result<Vec<_>> {
+            all.iter().map(|one| one.get().all(stop)?.load(stop)).collect()
+        };
+        let measured = measured.as_deref().map(load).transpose()?;
+        learn(load(&groups)?, measured, &options, &parity, worker)
+    })?;
     let (counts, chosen) = (flat(py, &trained.merge_counts), flat(py, &trained.chosen));
-    Ok((flat(py, &pairs), counts, chosen, flat(py, &trained.tokens), trained.exhausted))
+    Ok((flat_pairs(py, &trained.merges), counts, chosen, flat(py, &trained.tokens), trained.exhausted))
 }

@@ -51,52 +51,80 @@ pub fn train<'py>(
     follow: bool,
     allow: Option<Py<PyAny>>,
 ) -> PyResult<Outcome<'py>> {
-    let merges = merges.map_or_else(|| Ok(Vec::new()), |buffer| buffer.to_vec(py))?;
     let options = TrainOptions {
         alphabet: if characters { Alphabet::Characters } else { Alphabet::Bytes },
-        vocab_size,
-        reserved,
-        min_count,
-        ties: tie_rule(ties)?,
-        max_token_length,
         rules: PairRules { max_characters, whole_characters, split_digits, attach_marks },
         ask: allow.is_some(),
         initial: initial.chars().collect(),
         limit,
-        merges: merges.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
         seeds: seeds.iter().map(|seed| seed.as_bytes().to_vec()).collect(),
+        ..options(py, vocab_size, reserved, min_count, ties, max_token_length, merges)?
     };
     let counts = counts.get();
-    let result = match allow {
-        None => {
-            let news = Mutex::new(News::default());
-            interruptible(
-                py,
-                // Taken out first: the callback may take its time, and training must not wait for it.
-                |py| take(&mut *news.lock().expect("nobody fails while holding it")).tell(py, told.as_ref()),
-                |stop| {
-                    let mut worker = Worker { news: &news, stop, follow, sent: 0 };
-                    let stopped = || stop.load(Ordering::Relaxed);
-                    train_counts(counts.all(&stopped)?, &options, &mut worker, &stopped)
-                },
-            )?
-        }
+    let trained = match allow {
+        None => in_a_thread(py, told.as_ref(), follow, |worker, stop| {
+            train_counts(counts.all(stop)?, &options, worker, stop)
+        })?,
         Some(allow) => {
             let mut caller = Caller { allow, told, follow, sent: 0, raised: None };
             let all = watched(py, |stop| counts.all(stop))?;
             let all = all.map_err(|error| exception(py, error, None))?;
             let result = py.detach(|| train_counts(all, &options, &mut caller, &|| false));
             caller.raised.map_or(Ok(()), Err)?;
-            result
+            result.map_err(|error| exception(py, error, None))?
         }
     };
-    let trained = result.map_err(|error| exception(py, error, None))?;
-    let pairs: Vec<u32> = trained.merges.iter().flat_map(|m| [m.0, m.1]).collect();
     let characters = characters.then(|| trained.characters.iter().collect());
-    Ok((characters, flat(py, &pairs), flat(py, &trained.merge_counts), trained.exhausted))
+    Ok((characters, flat_pairs(py, &trained.merges), flat(py, &trained.merge_counts), trained.exhausted))
 }
 
-pub fn tie_rule(name: &str) -> PyResult<Ties> {
+/// The options that every way of training has; `merges` are flat pairs.
+pub fn options(
+    py: Python<'_>,
+    vocab_size: Option<u64>,
+    reserved: u64,
+    min_count: u64,
+    ties: &str,
+    max_token_length: Option<u64>,
+    merges: Option<PyBuffer<u32>>,
+) -> PyResult<TrainOptions> {
+    let merges = merges.map_or_else(|| Ok(Vec::new()), |buffer| buffer.to_vec(py))?;
+    Ok(TrainOptions {
+        vocab_size,
+        reserved,
+        min_count,
+        ties: tie_rule(ties)?,
+        max_token_length,
+        merges: merges.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+        ..TrainOptions::default()
+    })
+}
+
+/// Runs `work`, which takes a [`Worker`] and whether to stop, in a thread of its own. `told` is called from this one every so
+/// often, where `follow` is set with what was learnt since the last call.
+pub fn in_a_thread<T: Send>(
+    py: Python<'_>,
+    told: Option<&Py<PyAny>>,
+    follow: bool,
+    work: impl FnOnce(&mut Worker, &dyn Fn() -> bool) -> digram::Result<T> + Send,
+) -> PyResult<T> {
+    let news = Mutex::new(News::default());
+    let result = interruptible(
+        py,
+        // Taken out first: the callback may take its time, and training must not wait for it.
+        |py| take(&mut *news.lock().expect("nobody fails while holding it")).tell(py, told),
+        |stop| work(&mut Worker { news: &news, stop, follow, sent: 0 }, &|| stop.load(Ordering::Relaxed)),
+    )?;
+    result.map_err(|error| exception(py, error, None))
+}
+
+/// Pairs of ids as flat u32.
+pub fn flat_pairs<'py>(py: Python<'py>, pairs: &[(u32, u32)]) -> Bound<'py, PyByteArray> {
+    let numbers: Vec<u32> = pairs.iter().flat_map(|pair| [pair.0, pair.1]).collect();
+    flat(py, &numbers)
+}
+
+fn tie_rule(name: &str) -> PyResult<Ties> {
     Ok(match name {
         "smallest-ids" => Ties::SmallestIds,
         "smallest-tokens" => Ties::SmallestTokens,
@@ -110,7 +138,7 @@ pub fn tie_rule(name: &str) -> PyResult<Ties> {
 
 /// What the caller has not been told yet.
 #[derive(Default)]
-pub struct News {
+struct News {
     progress: Option<Progress>,
     learned: Learned,
 }
@@ -127,12 +155,11 @@ impl News {
         }
     }
 
-    pub fn tell(self, py: Python<'_>, told: Option<&Py<PyAny>>) -> PyResult<()> {
+    fn tell(self, py: Python<'_>, told: Option<&Py<PyAny>>) -> PyResult<()> {
         let (Some(told), Some(now)) = (told, self.progress) else {
             return Ok(());
         };
-        let pairs: Vec<u32> = self.learned.merges.iter().flat_map(|m| [m.0, m.1]).collect();
-        let (pairs, counts) = (flat(py, &pairs), flat(py, &self.learned.counts));
+        let (pairs, counts) = (flat_pairs(py, &self.learned.merges), flat(py, &self.learned.counts));
         let alphabet: String = self.learned.characters.iter().collect();
         told.call1(py, (now.merges, now.planned, now.best_count, pairs, counts, alphabet)).map(drop)
     }
@@ -140,10 +167,10 @@ impl News {
 
 /// Trains in a thread of its own, and leaves news for the one that called.
 pub struct Worker<'a> {
-    pub news: &'a Mutex<News>,
-    pub stop: &'a AtomicBool,
-    pub follow: bool,
-    pub sent: usize,
+    news: &'a Mutex<News>,
+    stop: &'a AtomicBool,
+    follow: bool,
+    sent: usize,
 }
 
 impl Watch for Worker<'_> {
