@@ -54,9 +54,9 @@ def _source(pyarrow: Any, found: File, stack: ExitStack) -> tuple[Any, int]:
     """(what pyarrow reads from, its size in bytes)."""
     name = found.name
     if name != "-" and not paths.is_address(name) and stat.S_ISREG(os.stat(name).st_mode):
-        # A file that is mapped into memory ends the process where another one cuts it short, and every page that was read
-        # counts as memory to the end. Only of Arrow it is worth it: a batch may be all of the file, and the other columns
-        # are not read.
+        # A file that is mapped into memory ends the process where another one cuts it short, and every page that was
+        # read counts as memory to the end. Only of Arrow it is worth it: a batch may be all of the file, and the other
+        # columns are not read.
         source = pyarrow.memory_map(name, "r") if found.format == "arrow" else pyarrow.OSFile(name, "r")
         return stack.enter_context(source), os.stat(name).st_size
     file = stack.enter_context(paths.opened(name))

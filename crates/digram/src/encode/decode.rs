@@ -1,5 +1,6 @@
 //! Ids -> bytes.
 
+use super::alone::Alone;
 use super::runs::all_in_order;
 use super::spelt::Spelt;
 use super::{Batch, Decoder, Encoder};
@@ -34,6 +35,12 @@ impl Encoder {
             }
             self.decode_into(ids, skip_special, out, length);
             return Ok(());
+        }
+        if let Some(alone) = self.alone() {
+            let string = |id| self.string(id).expect("a token");
+            if alone.append(ids, skip_special, replace, string, out) {
+                return Ok(());
+            }
         }
         let length = self.length(ids)?;
         let fits = usize::try_from(length).is_ok_and(|length| out.try_reserve_exact(length).is_ok());
@@ -130,6 +137,24 @@ impl Encoder {
         Ok(length)
     }
 
+    /// The string of a token as decoders take it.
+    fn string(&self, id: u32) -> Option<Vec<u8>> {
+        if let Some(text) = self.added_by_id.get(&id) {
+            return Some(text.clone());
+        }
+        let bytes = self.vocabulary.tokens().bytes(id)?;
+        Some(if self.vocabulary.is_of_bytes() { byte_characters::written(&bytes).into() } else { bytes })
+    }
+
+    /// What tokens become where the decoder has steps that treat each by itself.
+    fn alone(&self) -> Option<&Alone> {
+        let Decoder::Steps(steps) = &self.around.decoder else { return None };
+        let tokens = self.vocabulary.tokens();
+        // A token of gigabytes is not made for a table that would not take it.
+        let short = |id| if tokens.length(id) <= 256 { self.string(id) } else { None };
+        self.alone.get_or_init(|| Alone::new(steps, tokens.len(), short, |id| tokens.is_special(id))).as_ref()
+    }
+
     fn kept(&self, ids: &[u32], skip_special: bool) -> impl Iterator<Item = u32> {
         let tokens = self.vocabulary.tokens();
         ids.iter().copied().filter(move |&id| !(skip_special && tokens.is_special(id)))
@@ -138,13 +163,6 @@ impl Encoder {
     /// The strings of tokens as decoders take them: bytes are written as characters.
     pub(super) fn strings(&self, ids: &[u32], skip_special: bool) -> Result<impl Iterator<Item = Vec<u8>>> {
         self.length(ids)?;
-        let string = |id| match self.added_by_id.get(&id) {
-            Some(text) => text.clone(),
-            None => {
-                let bytes = self.vocabulary.tokens().bytes(id).expect("every id has a token");
-                if self.vocabulary.is_of_bytes() { byte_characters::written(&bytes).into() } else { bytes }
-            }
-        };
-        Ok(self.kept(ids, skip_special).map(string))
+        Ok(self.kept(ids, skip_special).map(|id| self.string(id).expect("every id has a token")))
     }
 }

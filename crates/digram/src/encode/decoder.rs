@@ -72,7 +72,7 @@ impl Decoder {
 }
 
 impl Step {
-    fn apply(&self, strings: Vec<Vec<u8>>, replace: bool) -> Vec<Vec<u8>> {
+    pub(super) fn apply(&self, strings: Vec<Vec<u8>>, replace: bool) -> Vec<Vec<u8>> {
         let each = |change: &dyn Fn(&[u8]) -> Vec<u8>| strings.iter().map(|string| change(string)).collect();
         match self {
             Self::ByteCharacters => {
@@ -119,7 +119,7 @@ impl Step {
 }
 
 /// Takes a mark off up to `count` times; it ends where no mark is left, for a file may say any number.
-fn stripped<'a>(mut text: &'a [u8], count: usize, strip: impl Fn(&'a [u8]) -> Option<&'a [u8]>) -> &'a [u8] {
+pub(super) fn stripped<'a>(mut text: &'a [u8], count: usize, strip: impl Fn(&'a [u8]) -> Option<&'a [u8]>) -> &'a [u8] {
     for _ in 0..count {
         let Some(rest) = strip(text) else { break };
         text = rest;

@@ -1,6 +1,7 @@
 //! Documents -> ids: special tokens that the caller trusts are cut out, the rest is split, each piece is merged.
 
 mod added;
+mod alone;
 mod batch;
 mod chunks;
 mod decode;
@@ -53,6 +54,8 @@ pub struct Encoder {
     added_by_id: HashMap<u32, Vec<u8>>,
     /// What ids are spelt, once one was decoded.
     spelt: OnceLock<spelt::Spelt>,
+    /// The same where the decoder has steps; none where they do not treat each token by itself.
+    alone: OnceLock<Option<alone::Alone>>,
     /// Added tokens that always match.
     always: Allowed,
     /// All added tokens.
@@ -172,6 +175,7 @@ impl Encoder {
             specials: by_marker,
             added_by_id,
             spelt: OnceLock::new(),
+            alone: OnceLock::new(),
             always,
             all,
             longest,
