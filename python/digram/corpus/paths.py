@@ -130,11 +130,8 @@ def expand(path: str) -> list[tuple[str, bool]]:
 
 def _may_wait(path: str) -> bool:
     """Whether it is a pipe, a socket or a device, which may give nothing, or never end: read where they are named."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False  # reading says it
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+    status = _status(path)
+    return status is not None and not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode)
 
 
 def matches(pattern: str, above: tuple[str, ...] = ()) -> Iterator[str]:
@@ -211,13 +208,18 @@ def size_of(name: str) -> int | None:
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-def regular(name: str) -> os.stat_result | None:
-    """What the system says of a regular local file; None of others, and of those that cannot be asked."""
+def _status(name: str) -> os.stat_result | None:
+    """What the system says of a local file; None of one that it cannot be asked about, which reading then says."""
     try:
-        status = os.stat(name)
+        return os.stat(name)
     except OSError:
         return None
-    return status if stat.S_ISREG(status.st_mode) else None
+
+
+def regular(name: str) -> os.stat_result | None:
+    """What the system says of a regular local file; None of others, and of those that cannot be asked."""
+    status = _status(name)
+    return status if status is not None and stat.S_ISREG(status.st_mode) else None
 
 
 def regular_size(name: str) -> int:
@@ -228,10 +230,8 @@ def regular_size(name: str) -> int:
 
 def is_pipe(name: str) -> bool:
     """Whether a file is a pipe that has a name."""
-    try:
-        return stat.S_ISFIFO(os.stat(name).st_mode)
-    except OSError:
-        return False
+    status = _status(name)
+    return status is not None and stat.S_ISFIFO(status.st_mode)
 
 
 def opened(name: str) -> BinaryIO:
