@@ -1,10 +1,13 @@
-//! Pairs of ids to ranks, for the kernels that ask most: one load an answer, mostly.
+//! Pairs of ids to ranks, for the kernels that ask most: one cache line an answer, mostly, and no branch.
 //!
-//! A slot of 64 bits holds both ids and the rank, so a pair that has no rule, which is the usual answer, is known from the
-//! cache line that its hash names. Before that, a map of one bit for several hashes says of most pairs that they have none:
-//! it stays in the second-level cache, where the table of a hundred thousand rules does not. Ids of the new tokens stand apart, by rank: they are wanted once a merge, not once a
-//! question. (gigatoken has a table of this form, keyed by ids with the new id as the value; ranks as the value serve
-//! vocabularies whose ids do not ascend with ranks, too.)
+//! A slot of 64 bits holds both ids and the rank. Slots stand in lines of eight, and a pair may be in any slot of the
+//! line that its hash names: all eight are compared, so nothing depends on where it is or whether it is there, which
+//! nobody can foretell. (A place for each pair and a walk from there compares fewer, and took half as long again: every
+//! other walk ended where the processor had not guessed.) Before that, a map of one bit for several hashes says of most
+//! pairs that they have none: it stays in the second-level cache, where the table of a hundred thousand rules does not.
+//! Ids of the new tokens stand apart, by rank: they are wanted once a merge, not once a question. (gigatoken has a table
+//! that is keyed by ids with the new id as the value; ranks as the value serve vocabularies whose ids do not ascend with
+//! ranks, too.)
 
 use crate::prefetch::prefetch;
 
@@ -17,20 +20,46 @@ pub const NO_RANK: u32 = (1 << RANK_BITS) - 1;
 
 const EMPTY: u64 = u64::MAX;
 
-/// Bits of the map for each slot of the table.
-const BITS_PER_SLOT: usize = 4;
+/// Slots of a line.
+const SLOTS: usize = 8;
 
-/// Slots that are looked at for one pair at most. A table in which a pair would be farther from its place is not made:
-/// a file may hold pairs that were chosen to fall together.
-const FARTHEST: usize = 64;
+/// Bits of the map for each line of the table.
+const BITS_PER_LINE: usize = 32;
+
+/// Lines that are looked at for one pair at most: the next ones, where the first is full, which is rare. A table in which
+/// a pair would be farther from its place is not made: a file may hold pairs that were chosen to fall together.
+const FARTHEST: usize = 8;
+
+/// Slots, filled from the first on.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Line([u64; SLOTS]);
+
+impl Line {
+    const EMPTY: Self = Self([EMPTY; SLOTS]);
+
+    /// The rank of a pair, or `NO_RANK`.
+    #[inline]
+    fn rank(&self, key: u64) -> u32 {
+        // Of the slot with this key alone, what is missing from its rank to NO_RANK.
+        let missing = |slot: u64| if slot >> RANK_BITS == key { !slot } else { 0 };
+        let missing = self.0.iter().fold(0, |all, &slot| all | missing(slot));
+        !missing as u32 & NO_RANK
+    }
+
+    fn is_full(&self) -> bool {
+        self.0[SLOTS - 1] != EMPTY
+    }
+}
 
 /// Ranks of pairs of ids. Neither ids nor ranks may be large, and a rank makes one id only.
 #[derive(Debug, Default)]
 pub struct PairRanks {
-    /// left id, right id, rank, from the top; a power of two of them, at most half used, and one that stays empty. (On large
-    /// pages it is no faster: the places that are asked are few enough for the translation cache.)
-    slots: Vec<u64>,
-    /// The number of slots that may be used, less one.
+    /// left id, right id, rank, from the top of each slot; a power of two of lines, at most half used (three quarters
+    /// took a quarter longer), and one that stays empty. (On large pages it is no faster: the places that are asked are
+    /// few enough for the translation cache.)
+    lines: Vec<Line>,
+    /// The number of lines that may be used, less one.
     mask: usize,
     used: usize,
     /// A bit for each value of the upper bits of a hash: whether there is a pair that has them.
@@ -47,12 +76,12 @@ pub struct PairRanks {
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     key: u64,
-    slot: usize,
+    line: usize,
 }
 
 impl Place {
     /// Of no pair.
-    pub const NONE: Self = Self { key: 0, slot: usize::MAX };
+    pub const NONE: Self = Self { key: 0, line: usize::MAX };
 }
 
 /// A pair or rank that the table cannot hold.
@@ -67,7 +96,7 @@ impl PairRanks {
     pub fn with_capacity(n: usize) -> Self {
         let mut new = Self::default();
         if n > 0 {
-            new.make_room((2 * n).next_power_of_two().max(16));
+            new.make_room((2 * n).div_ceil(SLOTS));
         }
         new
     }
@@ -85,7 +114,7 @@ impl PairRanks {
     /// The rank of a pair, or `NO_RANK`.
     #[inline]
     pub fn rank(&self, left: u32, right: u32) -> u32 {
-        if (left | right) >> BITS != 0 || self.slots.is_empty() {
+        if (left | right) >> BITS != 0 || self.lines.is_empty() {
             return NO_RANK;
         }
         let key = key(left, right);
@@ -93,27 +122,33 @@ impl PairRanks {
         if self.any[bit / 64] >> (bit % 64) & 1 == 0 {
             return NO_RANK;
         }
-        self.rank_from(key, self.place_of(key))
+        self.rank_in(key, self.place_of(key))
     }
 
     #[inline]
-    fn rank_from(&self, key: u64, mut at: usize) -> u32 {
-        loop {
-            let slot = self.slots[at & self.mask];
-            if slot >> RANK_BITS == key {
-                return slot as u32 & NO_RANK;
+    fn rank_in(&self, key: u64, line: usize) -> u32 {
+        let rank = self.lines[line].rank(key);
+        // One branch for both, which is hardly ever taken: whether there is a rule alone would be a guess.
+        if (rank == NO_RANK) & self.lines[line].is_full() { self.rank_beyond(key, line) } else { rank }
+    }
+
+    /// In the lines after a full one.
+    #[cold]
+    fn rank_beyond(&self, key: u64, line: usize) -> u32 {
+        for step in 1..FARTHEST {
+            let line = &self.lines[(line + step) & self.mask];
+            let rank = line.rank(key);
+            if rank != NO_RANK || !line.is_full() {
+                return rank;
             }
-            if slot == EMPTY {
-                return NO_RANK;
-            }
-            at += 1;
         }
+        NO_RANK
     }
 
     /// Where a pair is looked for; the processor is told to fetch it. `NONE` in its place where it is not `wanted`.
     #[inline]
     pub fn place(&self, left: u32, right: u32, wanted: bool) -> Place {
-        if self.slots.is_empty() {
+        if self.lines.is_empty() {
             return Place::NONE;
         }
         let key = key(left, right);
@@ -121,21 +156,18 @@ impl PairRanks {
         let may = wanted & ((left | right) >> BITS == 0);
         // Without a branch: nothing tells beforehand which way it would go.
         let may = u64::from(may) & self.any.get(bit / 64).map_or(0, |word| word >> (bit % 64));
-        let slot = if may & 1 == 1 { self.place_of(key) } else { self.slots.len().wrapping_sub(1) };
-        if let Some(slot) = self.slots.get(slot) {
-            prefetch(slot);
+        // The empty line has no pair, not even of ids that are too large.
+        let line = if may & 1 == 1 { self.place_of(key) } else { self.lines.len().wrapping_sub(1) };
+        if let Some(line) = self.lines.get(line) {
+            prefetch(line);
         }
-        Place { key, slot }
+        Place { key, line }
     }
 
     /// The rank of the pair of a place, or `NO_RANK`.
     #[inline]
     pub fn rank_at(&self, place: Place) -> u32 {
-        let Some(&slot) = self.slots.get(place.slot) else { return NO_RANK };
-        if slot >> RANK_BITS == place.key {
-            return slot as u32 & NO_RANK;
-        }
-        if slot == EMPTY { NO_RANK } else { self.rank_from(place.key, place.slot + 1) }
+        if place.line < self.lines.len() { self.rank_in(place.key, place.line) } else { NO_RANK }
     }
 
     /// [`Self::rank`], sooner where both ids are small.
@@ -168,14 +200,14 @@ impl PairRanks {
         }
         let step = id.wrapping_sub(rank);
         self.step = if self.used == 0 { Some(step) } else { self.step.filter(|&other| other == step) };
-        let room = self.slots.len().saturating_sub(1);
-        if 2 * (self.used + 1) > room {
+        let room = self.lines.len().saturating_sub(1);
+        if 2 * (self.used + 1) > SLOTS * room {
             let mut larger = Self::default();
-            larger.make_room((2 * room).max(16));
-            for &slot in self.slots.iter().filter(|&&slot| slot != EMPTY) {
+            larger.make_room(2 * room);
+            for &slot in self.slots() {
                 larger.put(slot)?;
             }
-            (self.slots, self.mask, self.any) = (larger.slots, larger.mask, larger.any);
+            (self.lines, self.mask, self.any) = (larger.lines, larger.mask, larger.any);
         }
         let key = key(left, right);
         self.used += usize::from(self.put(key << RANK_BITS | u64::from(rank))? == EMPTY);
@@ -190,30 +222,44 @@ impl PairRanks {
     /// (left id, right id, rank, new id) of each pair, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32, u32, u32)> {
         let id = |bits: u64| bits as u32 & ((1 << BITS) - 1);
-        self.slots.iter().filter(|&&slot| slot != EMPTY).map(move |&slot| {
+        self.slots().map(move |&slot| {
             let rank = slot as u32 & NO_RANK;
             (id(slot >> (BITS + RANK_BITS)), id(slot >> RANK_BITS), rank, self.ids[rank as usize])
         })
     }
 
+    /// The slots that are used.
+    fn slots(&self) -> impl Iterator<Item = &u64> {
+        self.lines.iter().flat_map(|line| &line.0).filter(|&&slot| slot != EMPTY)
+    }
+
     /// The slot of a pair, or the one that it would have.
-    fn find(&self, key: u64) -> Option<usize> {
-        let places = (0..FARTHEST).map(|step| (self.place_of(key) + step) & self.mask);
-        places.into_iter().find(|&at| self.slots[at] == EMPTY || self.slots[at] >> RANK_BITS == key)
+    fn find(&mut self, key: u64) -> Option<&mut u64> {
+        let first = self.place_of(key);
+        let places =
+            (0..FARTHEST).map(|step| (first + step) & self.mask).flat_map(|line| (0..SLOTS).map(move |at| (line, at)));
+        let (line, at) = places.into_iter().find(|&(line, at)| {
+            let slot = self.lines[line].0[at];
+            slot == EMPTY || slot >> RANK_BITS == key
+        })?;
+        Some(&mut self.lines[line].0[at])
     }
 
     /// Puts a pair into its slot; returns what was there.
     fn put(&mut self, slot: u64) -> Result<u64, TooLarge> {
         let key = slot >> RANK_BITS;
-        let (at, bit) = (self.find(key).ok_or(TooLarge)?, self.bit(key));
+        let before = std::mem::replace(self.find(key).ok_or(TooLarge)?, slot);
+        let bit = self.bit(key);
         self.any[bit / 64] |= 1 << (bit % 64);
-        Ok(std::mem::replace(&mut self.slots[at], slot))
+        Ok(before)
     }
 
-    fn make_room(&mut self, slots: usize) {
-        self.slots = vec![EMPTY; slots + 1];
-        self.mask = slots - 1;
-        self.any = vec![0; slots * BITS_PER_SLOT / 64];
+    /// Makes a table of so many lines, or some more.
+    fn make_room(&mut self, lines: usize) {
+        let lines = lines.next_power_of_two().max(2);
+        self.lines = vec![Line::EMPTY; lines + 1];
+        self.mask = lines - 1;
+        self.any = vec![0; lines * BITS_PER_LINE / 64];
     }
 
     #[inline]
@@ -223,13 +269,13 @@ impl PairRanks {
 
     #[inline]
     fn bit(&self, key: u64) -> usize {
-        const SPARE: u32 = BITS_PER_SLOT.trailing_zeros();
-        (hash(key) >> (32 - SPARE)) as usize & (self.mask << SPARE | (BITS_PER_SLOT - 1))
+        const SPARE: u32 = BITS_PER_LINE.trailing_zeros();
+        (hash(key) >> (32 - SPARE)) as usize & (self.mask << SPARE | (BITS_PER_LINE - 1))
     }
 }
 
-/// Fibonacci hashing: bits 30 and up of the product, of which places are made, depend on all bits of a key below them, which
-/// are both ids mostly.
+/// Fibonacci hashing: bits 30 and up of the product, of which places are made, depend on all bits of a key below them,
+/// which are both ids mostly.
 #[inline]
 fn hash(key: u64) -> u64 {
     key.wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -290,9 +336,9 @@ mod tests {
     fn pairs_that_fall_together_are_refused_in_time() {
         let mut table = PairRanks::with_capacity(1 << 14);
         // All pairs whose place is one of the first few.
-        let together = (0..1 << 21).filter(|&right| table.place_of(key(7, right)) < 4);
+        let together = (0..1 << 21).filter(|&right| table.place_of(key(7, right)) == 1);
         let together: Vec<u32> = together.collect();
-        assert!(together.len() > FARTHEST);
+        assert!(together.len() > FARTHEST * SLOTS);
         let refused = together.iter().zip(0..).any(|(&right, rank)| table.set((7, right), rank, rank).is_err());
         assert!(refused);
     }

@@ -36,8 +36,11 @@ impl<const N: usize> Lane<N> {
     const NEW: Self =
         Self { symbols: [0; N], waiting: [NONE; N], live: 0, right: (0, Place::NONE), left: (0, Place::NONE) };
 
+    /// Without a branch: whether there is a rule, nothing tells beforehand.
+    #[inline]
     fn waiting_with(rank: u32, at: usize) -> u32 {
-        if rank == NO_RANK { NONE } else { (rank * N as u32) | at as u32 }
+        let none = u32::from(rank == NO_RANK).wrapping_neg();
+        (rank * N as u32) | at as u32 | none
     }
 
     /// Begins with the symbols of a piece.
@@ -57,12 +60,17 @@ impl<const N: usize> Lane<N> {
         (self.right, self.left) = ((n - 1, Place::NONE), (n - 1, Place::NONE));
     }
 
-    /// Merges the pair of the lowest rank; false where there is none.
+    /// Takes the ranks that the last step asked for.
     #[inline]
-    fn step(&mut self, ranks: &PairRanks) -> bool {
+    fn answer(&mut self, ranks: &PairRanks) {
         for (at, place) in [self.right, self.left] {
             self.waiting[at % N] = Self::waiting_with(ranks.rank_at(place), at);
         }
+    }
+
+    /// Merges the pair of the lowest rank, and asks for those of the pairs that this makes; false where there is none.
+    #[inline]
+    fn step(&mut self, ranks: &PairRanks) -> bool {
         let first = self.waiting.iter().fold(NONE, |first, &pair| first.min(pair));
         if first == NONE {
             return false;
@@ -103,7 +111,9 @@ impl<const N: usize> Lane<N> {
 pub(super) fn merge<const N: usize>(ranks: &PairRanks, symbols: &mut [u32]) -> usize {
     let mut lane = Lane::<N>::NEW;
     lane.begin(ranks, symbols);
-    while lane.step(ranks) {}
+    while lane.step(ranks) {
+        lane.answer(ranks);
+    }
     lane.end(symbols)
 }
 
@@ -150,6 +160,9 @@ impl Lanes {
             active += 1;
         }
         while active > 0 {
+            for (_, lane) in &mut lanes[..active] {
+                lane.answer(ranks);
+            }
             let mut at = 0;
             while at < active {
                 if !lanes[at].1.step(ranks) {
