@@ -2,7 +2,7 @@
 //!
 //! A slot of 64 bits holds both ids and the rank. Slots stand in lines of eight, and a pair may be in any slot of the
 //! line that its hash names: all eight are compared, so nothing depends on where it is or whether it is there, which
-//! nobody can foretell. (A place for each pair and a walk from there compares fewer, and took half as long again: every
+//! nobody can foretell. (A place for each pair and a walk from there compares fewer, and took two fifths longer: every
 //! other walk ended where the processor had not guessed.) Before that, a map of one bit for several hashes says of most
 //! pairs that they have none: it stays in the second-level cache, where the table of a hundred thousand rules does not.
 //! Ids of the new tokens stand apart, by rank: they are wanted once a merge, not once a question. (gigatoken has a table

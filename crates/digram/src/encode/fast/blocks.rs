@@ -1,11 +1,12 @@
 //! The pieces of a text, block by block.
 
 use super::super::{BETWEEN_STOPS, Encoder};
-use super::cache::{BLOCK, Hit};
 use super::ids::{Ids, Listed};
+use super::line::Hit;
 use super::misses::{Kind, Miss};
 use super::room::Room;
 use super::spare::Lent;
+use super::view::BLOCK;
 use crate::split::Splitter;
 use crate::vocabulary::Vocabulary;
 use crate::{Error, Result};
@@ -20,8 +21,6 @@ pub(in crate::encode) struct Pieces<'a> {
     pub(in crate::encode) vocabulary: &'a Vocabulary,
     splitter: &'a Splitter,
     pub(super) room: Lent<'a>,
-    /// Whether long pieces are kept: not where the parts of texts without a split are.
-    pub(super) keeps_long: bool,
     pub(in crate::encode) stop: &'a dyn Fn() -> bool,
     /// Bytes until the next look at `stop`.
     left: usize,
@@ -36,7 +35,6 @@ impl<'a> Pieces<'a> {
             vocabulary: &encoder.vocabulary,
             splitter: &encoder.splitter,
             room: Lent::of(&encoder.spare),
-            keeps_long: encoder.unsplit.is_none(),
             stop,
             left: between,
             between,
@@ -87,9 +85,9 @@ impl<'a> Pieces<'a> {
         self.settle(text, base, Kind::Piece, ids)
     }
 
-    /// The ids of the pieces or parts that begin at byte `start` of a text and have these ends, some hundreds: those under their
-    /// keys. Those of the ones that are not there come as soon as they are some, or when [`Self::settle`] is called, which must
-    /// be before another text.
+    /// The ids of the pieces or parts that begin at byte `start` of a text and have these ends, some hundreds: those
+    /// under their keys. Those of the ones that are not there come as soon as they are some, or when [`Self::settle`]
+    /// is called, which must be before another text.
     #[inline]
     pub(super) fn append_ends<I: Ids>(
         &mut self,
@@ -102,7 +100,7 @@ impl<'a> Pieces<'a> {
     ) -> Result<()> {
         let Some(&end) = ends.last() else { return Ok(()) };
         self.look(end - start)?;
-        let apart = matches!(kind, Kind::Part) && self.vocabulary.has_odd_pieces();
+        let apart = !matches!(kind, Kind::Piece) && self.vocabulary.has_odd_pieces();
         let room = self.room.get();
         let mut from = start;
         for block in ends.chunks(BLOCK) {
@@ -112,6 +110,9 @@ impl<'a> Pieces<'a> {
                 room.append_block::<I, false>(text, from, block, ids);
             }
             from = block[block.len() - 1];
+        }
+        if let Some(key) = room.far.wanted.take() {
+            room.cache.bring_near(key);
         }
         if room.misses.len() < ENOUGH { Ok(()) } else { self.settle(text, base, kind, ids) }
     }
@@ -126,13 +127,18 @@ impl Room {
         let asked = cache.ask::<PARTS>(text, start, ends, &mut room);
         let mut at = 0;
         for (i, &(key, line)) in asked.iter().enumerate() {
-            match cache.get(key, line) {
-                Some(Hit::Few(few, first, count)) => at = ids.few(at, few, first, count),
-                Some(Hit::Many(many)) => at = ids.many(at, many),
-                None => {
-                    let from = if i == 0 { start } else { ends[i - 1] };
-                    self.misses.push(Miss::new(key, from..ends[i], ids.gap(at)));
+            let piece = || if i == 0 { start } else { ends[i - 1] }..ends[i];
+            let many = match cache.get(key, line, &mut self.far) {
+                Some(Hit::Few(few, first, count)) => {
+                    at = ids.few(at, few, first, count);
+                    continue;
                 }
+                Some(Hit::Apart(place, count)) => cache.apart(key, place, count, &text[piece()]),
+                None => None,
+            };
+            match many {
+                Some(many) => at = ids.many(at, many),
+                None => self.misses.push(Miss::new(key, piece(), ids.gap(at))),
             }
         }
         ids.end_block(at);

@@ -1,8 +1,9 @@
 //! Where ids go: onto a list, or into a number.
 
-use super::cache::{BLOCK, FEW};
+use super::line::FEW;
 use super::misses::Miss;
 use super::pages;
+use super::view::BLOCK;
 
 /// Text that an id mostly stands for: room is made for ids accordingly.
 const BYTES_PER_ID: usize = 4;

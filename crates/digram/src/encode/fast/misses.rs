@@ -1,10 +1,10 @@
 //! Pieces that have no entry in the cache: merged together, kept, and put where they are missing.
 
 use super::blocks::Pieces;
-use super::cache::{BLOCK, Key, LONGEST};
 use super::ids::{Ids, Listed};
-use super::long::LONGEST_KEPT;
+use super::key::{Key, LONGEST};
 use super::unsplit::Unsplit;
+use super::view::BLOCK;
 use crate::Result;
 use crate::merge::{Rules, SIDE_BY_SIDE, merge_symbols_until};
 use std::mem::replace;
@@ -80,10 +80,7 @@ impl Pieces<'_> {
             room.lanes.merge(ranks, made, misses, |miss| miss.waits.then_some(&mut miss.made));
         }
         for miss in misses.iter().filter(|miss| miss.key.may_have_an_entry()) {
-            // It may have come twice.
-            if room.cache.get(miss.key).is_none() {
-                room.cache.insert(miss.key, &made[miss.made.clone()]);
-            }
+            room.cache.insert(miss.key, &text[miss.piece.clone()], &made[miss.made.clone()]);
         }
         Ok(())
     }
@@ -119,7 +116,7 @@ impl Pieces<'_> {
         merge_symbols_until(self.vocabulary, symbols, from, &mut self.room.get().scratch, self.stop)
     }
 
-    /// The ids of a piece or part that no entry can hold.
+    /// The ids of a piece or part of any length, by itself.
     fn append_long(
         &mut self,
         text: &[u8],
@@ -129,16 +126,6 @@ impl Pieces<'_> {
         made: &mut Vec<u32>,
     ) -> Result<()> {
         let (bytes, from) = (&text[piece.clone()], made.len());
-        let keep = bytes.len() <= LONGEST_KEPT
-            && match kind {
-                Kind::Piece => self.keeps_long,
-                Kind::Part => false,
-                Kind::Unsplit(_) => true,
-            };
-        if keep && let Some(ids) = self.room.get().cache.long.get(bytes) {
-            made.extend_from_slice(ids);
-            return Ok(());
-        }
         match kind {
             Kind::Piece => match self.vocabulary.whole_piece(bytes) {
                 Some(id) => made.push(id),
@@ -154,9 +141,6 @@ impl Pieces<'_> {
                 self.vocabulary.append_symbols(written, base + piece.start, made)?;
                 self.merge(made, from)?;
             }
-        }
-        if keep {
-            self.room.get().cache.long.insert(bytes, &made[from..]);
         }
         Ok(())
     }

@@ -1,11 +1,12 @@
 //! Ends of the parts into which a piece of any length is cut, so that most of them have been met before.
 //!
-//! Any place that [`Joints`] allows would do. Wanted are few parts that come again and again: words, each with the spaces
-//! before it, and what stands between words. So the places looked at are those where a run of letters or of spaces begins or
-//! ends, found 64 bytes at a time as bits of masks. A part that is too long for the cache is cut wherever it may be, and
-//! so is one with characters of three bytes or more, which mostly are written without spaces between words.
+//! Any place that [`Joints`] allows would do. Wanted are few parts that come again and again: words, each with the
+//! spaces before it, and what stands between words. So the places looked at are those where a run of letters or of
+//! spaces begins or ends, found 64 bytes at a time as bits of masks. A part that is longer than the bytes of a key is
+//! cut wherever it may be, and so is one with characters of three bytes or more, which mostly are written without
+//! spaces between words.
 
-use super::cache::LONGEST;
+use super::key::LONGEST;
 use crate::vocabulary::Joints;
 
 /// Parts that are asked for at a time, about.

@@ -2,11 +2,13 @@
 
 use super::cache::Cache;
 use super::misses::Miss;
+use super::view::Far;
 use crate::merge::{Lanes, Scratch};
 
 /// A cache, and what lies on the desk beside it.
 pub(super) struct Room {
     pub cache: Cache,
+    pub far: Far,
     /// Ends of pieces, and pieces that had no entry: empty between calls.
     pub ends: Vec<usize>,
     pub misses: Vec<Miss>,
@@ -22,6 +24,7 @@ impl Default for Room {
     fn default() -> Self {
         Self {
             cache: Cache::new(),
+            far: Far::default(),
             ends: Vec::new(),
             misses: Vec::new(),
             spare: Vec::new(),

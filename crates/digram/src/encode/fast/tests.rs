@@ -100,7 +100,8 @@ proptest! {
     }
 }
 
-/// Ranked tokens over characters, with an unknown token, which byte tokens go before (`kind` 1, 3), and which runs share (2, 3).
+/// Ranked tokens over characters, with an unknown token, which byte tokens go before (`kind` 1, 3), and which runs
+/// share (2, 3).
 fn of_characters(all: &[(&[u8], u32)], ranked: &[u32], whole: bool, kind: u8, unknown: u32) -> Vocabulary {
     let mut bytes = Box::new([0; 256]);
     bytes.iter_mut().zip(unknown + 1..).for_each(|(slot, id)| *slot = id);
