@@ -10,11 +10,15 @@ stopped; an engine that gives others is named and left out. Engines take turns w
 the next one, and each mode has texts of its own: what counts as fresh was met in no earlier call. All on one core, so
 that no engine wins by threads; `--cores all` has them all. `--clock cpu` counts the processor's time instead of the
 wall's: for ratios on one core of a machine that has other work.
+
+Before each timed call Python's garbage is collected: else the collection of everything, which comes once in so many
+lists and took a third of a run of short texts, falls to whichever engine happens to be at work then, each round.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -49,6 +53,7 @@ class Cell:
 
     def run(self, engine: str, work: Work, run: Callable[[], Any], clock: Callable[[], float]) -> float | None:
         """Megabytes a second of one call, or None where it fails or gives other ids."""
+        gc.collect()
         try:
             start = clock()
             result = run()

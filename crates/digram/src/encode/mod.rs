@@ -36,7 +36,7 @@ use crate::split::{Splitter, for_each_stretch};
 use crate::text::Document;
 use crate::vocabulary::{Special, Vocabulary};
 use added::Stretch;
-use fast::{Counted, Ids, Listed, Pieces, Spare, Unsplit};
+use fast::{Appended, Counted, Ids, Listed, Pieces, Spare, Unsplit};
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -103,6 +103,9 @@ impl Options<'_> {
 
 /// How many bytes of pieces are encoded between two looks at whether to stop.
 const BETWEEN_STOPS: usize = 1 << 20;
+
+/// Texts of up to so many bytes have their ids appended one piece after the other.
+const SHORT: usize = 512;
 
 impl Encoder {
     /// Puts a tokenizer together. `specials` are the ones that the vocabulary was built with.
@@ -232,7 +235,12 @@ impl Encoder {
         if options.template {
             out.extend_from_slice(&self.around.template.0);
         }
-        self.encode_into(document.into(), options, &mut Listed::new(out), stop)?;
+        let document = document.into();
+        if document.bytes().len() <= SHORT {
+            self.encode_into(document, options, &mut Appended(out), stop)?;
+        } else {
+            self.encode_into(document, options, &mut Listed::new(out), stop)?;
+        }
         if options.template {
             out.extend_from_slice(&self.around.template.1);
         }

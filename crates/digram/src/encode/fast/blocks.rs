@@ -1,7 +1,7 @@
 //! The pieces of a text, block by block.
 
 use super::super::{BETWEEN_STOPS, Encoder};
-use super::ids::{Ids, Listed};
+use super::ids::{Appended, Ids};
 use super::line::Hit;
 use super::misses::{Kind, Miss};
 use super::room::Room;
@@ -55,7 +55,7 @@ impl<'a> Pieces<'a> {
 
     /// The ids of a piece that begins at byte `offset` of its document, onto the end of `out`.
     pub(in crate::encode) fn append(&mut self, piece: &[u8], offset: usize, out: &mut Vec<u32>) -> Result<()> {
-        self.append_piece(piece, offset, &mut Listed::new(out))
+        self.append_piece(piece, offset, &mut Appended(out))
     }
 
     /// The same, to wherever ids go.

@@ -71,19 +71,53 @@ impl Ids for Listed<'_> {
         pages::reserve(self.out, bytes / BYTES_PER_ID);
     }
 
-    /// From the last one on: each id moves once.
     fn fill(&mut self, misses: &[Miss], made: &[u32]) {
-        let mut end = self.out.len();
-        let more: usize = misses.iter().map(|miss| miss.made.len()).sum();
-        self.out.resize(end + more, 0);
-        let mut to = end + more;
-        for miss in misses.iter().rev() {
-            to -= end - miss.gap;
-            self.out.copy_within(miss.gap..end, to);
-            to -= miss.made.len();
-            self.out[to..][..miss.made.len()].copy_from_slice(&made[miss.made.clone()]);
-            end = miss.gap;
-        }
+        fill_gaps(self.out, misses, made);
+    }
+}
+
+/// Ids onto the end of a list, without a block in between: of short texts, for which that would have to be cleared and copied.
+pub(in crate::encode) struct Appended<'a>(pub(in crate::encode) &'a mut Vec<u32>);
+
+impl Ids for Appended<'_> {
+    #[inline]
+    fn few(&mut self, place: usize, ids: &[u32; FEW], first: u32, count: usize) -> usize {
+        let end = self.0.len() + count;
+        let [_, rest @ ..] = *ids;
+        self.0.extend_from_slice(&[first, rest[0], rest[1], rest[2]]);
+        self.0.truncate(end);
+        place
+    }
+
+    fn many(&mut self, place: usize, ids: &[u32]) -> usize {
+        self.0.extend_from_slice(ids);
+        place
+    }
+
+    #[inline]
+    fn gap(&self, _place: usize) -> usize {
+        self.0.len()
+    }
+
+    fn end_block(&mut self, _place: usize) {}
+
+    fn fill(&mut self, misses: &[Miss], made: &[u32]) {
+        fill_gaps(self.0, misses, made);
+    }
+}
+
+/// From the last one on: each id moves once.
+fn fill_gaps(out: &mut Vec<u32>, misses: &[Miss], made: &[u32]) {
+    let mut end = out.len();
+    let more: usize = misses.iter().map(|miss| miss.made.len()).sum();
+    out.resize(end + more, 0);
+    let mut to = end + more;
+    for miss in misses.iter().rev() {
+        to -= end - miss.gap;
+        out.copy_within(miss.gap..end, to);
+        to -= miss.made.len();
+        out[to..][..miss.made.len()].copy_from_slice(&made[miss.made.clone()]);
+        end = miss.gap;
     }
 }
 

@@ -76,8 +76,18 @@ impl Key {
     }
 
     /// The last bytes of a text, fewer than 16, and zeros: two words, the first byte at the bottom in memory.
-    #[cold]
+    #[inline]
     fn last(text: &[u8], from: usize) -> [u64; 2] {
+        if let Some(last) = text.last_chunk::<16>() {
+            let last = u128::from_le_bytes(*last) >> (8 * (from + 16 - text.len()));
+            return [last as u64, (last >> 64) as u64].map(u64::to_le);
+        }
+        Self::only(text, from)
+    }
+
+    /// The same of a text of fewer than 16 bytes.
+    #[cold]
+    fn only(text: &[u8], from: usize) -> [u64; 2] {
         let mut padded = [0; 16];
         padded[..text.len() - from].copy_from_slice(&text[from..]);
         let (words, _) = padded.as_chunks();

@@ -1,14 +1,16 @@
 //! Pieces that have no entry in the cache: merged together, kept, and put where they are missing.
 
 use super::blocks::Pieces;
-use super::ids::{Ids, Listed};
+use super::ids::{Appended, Ids};
 use super::key::{Key, LONGEST};
 use super::unsplit::Unsplit;
-use super::view::BLOCK;
 use crate::Result;
 use crate::merge::{Rules, SIDE_BY_SIDE, merge_symbols_until};
 use std::mem::replace;
 use std::ops::Range;
+
+/// Parts of a long piece that are looked for together.
+const AT_ONCE: usize = 32;
 
 /// What pieces are.
 #[derive(Clone, Copy)]
@@ -151,17 +153,17 @@ impl Pieces<'_> {
     fn append_parts(&mut self, text: &[u8], piece: Range<usize>, base: usize, made: &mut Vec<u32>) -> Result<()> {
         let joints = self.vocabulary.joints();
         let (bytes, base) = (&text[piece.clone()], base + piece.start);
-        let (mut ends, mut start, mut at) = ([0; BLOCK], 0, 0);
+        let (mut ends, mut start, mut at) = ([0; AT_ONCE], 0, 0);
         while at < bytes.len() {
             let mut count = 0;
-            while count < BLOCK && at < bytes.len() {
+            while count < AT_ONCE && at < bytes.len() {
                 at = joints.next_cut(bytes, at);
                 ends[count] = at;
                 count += 1;
             }
-            self.append_ends(bytes, start, &ends[..count], base, Kind::Part, &mut Listed::new(made))?;
+            self.append_ends(bytes, start, &ends[..count], base, Kind::Part, &mut Appended(made))?;
             start = at;
         }
-        self.settle(bytes, base, Kind::Part, &mut Listed::new(made))
+        self.settle(bytes, base, Kind::Part, &mut Appended(made))
     }
 }

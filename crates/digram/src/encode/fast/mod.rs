@@ -27,7 +27,7 @@ mod view;
 use crate::pages;
 
 pub(super) use blocks::Pieces;
-pub(super) use ids::{Counted, Ids, Listed};
+pub(super) use ids::{Appended, Counted, Ids, Listed};
 pub(super) use spare::Spare;
 pub(super) use unsplit::Unsplit;
 
