@@ -29,14 +29,16 @@
 //!
 //! What is kept is smaller than the set, and errs on the side of no cut: a bit that is set may be set for another pair.
 
+mod ends;
+mod packed;
+
 use super::rules::key;
 use super::symbols::BASIC;
 use super::{NONE, RuleSet, Symbols, Tokens};
+use ends::{NO_CHARACTER, ends};
 use foldhash::fast::FixedState;
-use hashbrown::{HashMap, HashSet};
-
-/// A character as its UTF-8 bytes, the first one lowest. Of a tail or a head it has only some of the bytes.
-type Packed = u32;
+use hashbrown::HashSet;
+use packed::{Packed, byte_length, character, is_tail, is_whole, last_byte, length_of, packed};
 
 const SPACE: Packed = b' ' as Packed;
 
@@ -61,68 +63,10 @@ pub struct Joints {
     known: Option<Box<[u64; BASIC / 64]>>,
 }
 
-/// The number of bytes of the character that starts with this byte; 0 where none does.
-#[inline]
-const fn length_of(first: u8) -> usize {
-    match first {
-        0..0x80 => 1,
-        0x80..0xC0 => 0,
-        0xC0..0xE0 => 2,
-        0xE0..0xF0 => 3,
-        0xF0..0xF8 => 4,
-        0xF8.. => 0,
-    }
-}
-
-/// The length and the bytes of the character at `at`; none where no whole one stands there. Its code point need not exist:
-/// what counts is which bytes belong together.
-#[inline]
-fn character(bytes: &[u8], at: usize) -> Option<(usize, Packed)> {
-    let first = bytes[at];
-    if first < 0x80 {
-        return Some((1, u32::from(first)));
-    }
-    let word = match bytes.get(at..at + 4) {
-        Some(four) => u32::from_le_bytes(four.try_into().expect("four bytes")),
-        None => packed(&bytes[at..]),
-    };
-    // The bytes after the first one are 10xxxxxx.
-    let (length, mask, tails) = match length_of(first) {
-        3 => (3, 0xFF_FFFF, 0x80_8000),
-        2 => (2, 0xFFFF, 0x8000),
-        4 => (4, u32::MAX, 0x8080_8000),
-        _ => return None,
-    };
-    let whole = word & mask & 0xC0C0_C000 == tails;
-    whole.then_some((length, word & mask))
-}
-
-/// Up to four bytes.
-fn packed(bytes: &[u8]) -> Packed {
-    bytes.iter().take(4).rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
-}
-
 /// Where the table of ASCII has a pair.
 #[inline]
 fn at(before: Packed, after: Packed) -> usize {
     (before as usize) << 7 | after as usize & 0x7F
-}
-
-/// The number of its bytes.
-#[inline]
-fn byte_length(packed: Packed) -> usize {
-    4 - (packed | 1).leading_zeros() as usize / 8
-}
-
-/// The last of its bytes.
-#[inline]
-fn last_byte(packed: Packed) -> u8 {
-    packed.to_le_bytes()[byte_length(packed) - 1]
-}
-
-/// Whether it is a whole character, not only its tail or its head.
-fn is_whole(packed: Packed) -> bool {
-    length_of(packed as u8) == byte_length(packed)
 }
 
 impl Joints {
@@ -278,24 +222,49 @@ impl Joints {
     /// The first place after byte `from` of `piece` where it may be cut: there both sides merge on their own. The length
     /// of `piece` where there is none. Bytes outside any character are allowed; around them nothing is cut.
     pub fn next_cut(&self, piece: &[u8], from: usize) -> usize {
-        if self.never {
-            return piece.len();
+        self.cuts(piece, from).next().unwrap_or(piece.len())
+    }
+
+    /// One after the other, where a piece may be cut after byte `from`, and its end.
+    pub(crate) fn cuts<'a>(&'a self, piece: &'a [u8], from: usize) -> Cuts<'a> {
+        Cuts { joints: self, piece, place: from, before: None, ended: from >= piece.len() }
+    }
+}
+
+/// The places where a piece may be cut.
+pub(crate) struct Cuts<'a> {
+    joints: &'a Joints,
+    piece: &'a [u8],
+    place: usize,
+    /// The character before it, if there is one since the last bytes that are none.
+    before: Option<Packed>,
+    ended: bool,
+}
+
+impl Iterator for Cuts<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        if self.ended {
+            return None;
         }
-        let (mut place, mut before) = (from, None);
-        while place < piece.len() {
-            let Some((length, after)) = character(piece, place) else {
-                (place, before) = (place + 1, None);
+        while self.place < self.piece.len() && !self.joints.never {
+            let (place, before) = (self.place, self.before);
+            let Some((length, after)) = character(self.piece, place) else {
+                (self.place, self.before) = (place + 1, None);
                 continue;
             };
+            (self.place, self.before) = (place + length, Some(after));
             if let Some(before) = before
-                && !self.may_join(before, after)
-                && !self.may_wait(before, after)
+                && !self.joints.may_join(before, after)
+                && !self.joints.may_wait(before, after)
             {
-                return place;
+                return Some(place);
             }
-            (place, before) = (place + length, Some(after));
         }
-        piece.len()
+        self.ended = true;
+        Some(self.piece.len())
     }
 }
 
@@ -350,118 +319,6 @@ impl Symbols {
         }
         Some(known)
     }
-}
-
-/// Up to four bytes, of the beginning or the end of a token.
-#[derive(Clone, Copy, Debug)]
-struct Few {
-    bytes: [u8; 4],
-    length: usize,
-}
-
-impl Few {
-    fn first(bytes: &[u8]) -> Self {
-        let length = bytes.len().min(4);
-        let mut few = Self { bytes: [0; 4], length };
-        few.bytes[..length].copy_from_slice(&bytes[..length]);
-        few
-    }
-
-    fn last(bytes: &[u8]) -> Self {
-        Self::first(&bytes[bytes.len().saturating_sub(4)..])
-    }
-
-    fn get(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
-}
-
-/// What a token begins and ends with.
-#[derive(Clone, Copy, Debug)]
-struct Ends {
-    first: Packed,
-    last: Packed,
-}
-
-/// No character, nor a tail or a head: of a token that begins or ends otherwise.
-const NO_CHARACTER: Packed = u32::MAX;
-
-/// The ends of each token, by id.
-fn ends(tokens: &Tokens) -> Vec<Ends> {
-    let mut long = Long { tokens, known: HashMap::default() };
-    let of = |id| {
-        let (first, last) = long.get(id).unwrap_or((Few::first(b""), Few::first(b"")));
-        Ends { first: first_character(first.get()), last: last_character(last.get()) }
-    };
-    (0..tokens.len() as u32).map(of).collect()
-}
-
-/// The character, or its head, that a token begins with; `bytes` are its first four at most.
-fn first_character(bytes: &[u8]) -> Packed {
-    let Some((&first, rest)) = bytes.split_first() else {
-        return NO_CHARACTER;
-    };
-    match character(bytes, 0) {
-        Some((_, whole)) => whole,
-        None if bytes.len() < length_of(first) && rest.iter().all(is_tail) => packed(bytes),
-        None => NO_CHARACTER,
-    }
-}
-
-/// The character, or its tail, that a token ends with; `bytes` are its last four at most.
-fn last_character(bytes: &[u8]) -> Packed {
-    match bytes.iter().rposition(|byte| !is_tail(byte)) {
-        Some(at) => match character(bytes, at) {
-            Some((length, whole)) if at + length == bytes.len() => whole,
-            _ => NO_CHARACTER,
-        },
-        None if (1..4).contains(&bytes.len()) => packed(bytes),
-        None => NO_CHARACTER,
-    }
-}
-
-/// Of long tokens only the parts are stored, in chains that may be deep, so what was found of them is kept.
-struct Long<'a> {
-    tokens: &'a Tokens,
-    known: HashMap<u32, (Few, Few), FixedState>,
-}
-
-impl Long<'_> {
-    /// The first and the last bytes of a token; none of a gap.
-    fn get(&mut self, id: u32) -> Option<(Few, Few)> {
-        if let Some(found) = self.known(id) {
-            return Some(found);
-        }
-        let mut stack = vec![id];
-        while let Some(&id) = stack.last() {
-            let (left, right) = self.tokens.parts(id)?;
-            match (self.known(left), self.known(right)) {
-                (Some(left), Some(right)) => {
-                    let first = [left.0.get(), right.0.get()].concat();
-                    let last = [left.1.get(), right.1.get()].concat();
-                    self.known.insert(id, (Few::first(&first), Few::last(&last)));
-                    stack.pop();
-                }
-                (left_known, right_known) => {
-                    stack.extend(left_known.is_none().then_some(left));
-                    stack.extend(right_known.is_none().then_some(right));
-                }
-            }
-        }
-        self.known(id)
-    }
-
-    fn known(&self, id: u32) -> Option<(Few, Few)> {
-        match self.tokens.written(id) {
-            Some(bytes) => Some((Few::first(bytes), Few::last(bytes))),
-            None => self.known.get(&id).copied(),
-        }
-    }
-}
-
-/// Whether a byte continues a character.
-fn is_tail(byte: &u8) -> bool {
-    byte & 0xC0 == 0x80
 }
 
 #[cfg(test)]

@@ -153,16 +153,11 @@ impl Pieces<'_> {
     fn append_parts(&mut self, text: &[u8], piece: Range<usize>, base: usize, made: &mut Vec<u32>) -> Result<()> {
         let joints = self.vocabulary.joints();
         let (bytes, base) = (&text[piece.clone()], base + piece.start);
-        let (mut ends, mut start, mut at) = ([0; AT_ONCE], 0, 0);
-        while at < bytes.len() {
-            let mut count = 0;
-            while count < AT_ONCE && at < bytes.len() {
-                at = joints.next_cut(bytes, at);
-                ends[count] = at;
-                count += 1;
-            }
+        let (mut cuts, mut ends, mut start) = (joints.cuts(bytes, 0), [0; AT_ONCE], 0);
+        while start < bytes.len() {
+            let count = ends.iter_mut().zip(&mut cuts).map(|(end, cut)| *end = cut).count();
             self.append_ends(bytes, start, &ends[..count], base, Kind::Part, &mut Appended(made))?;
-            start = at;
+            start = ends[count - 1];
         }
         self.settle(bytes, base, Kind::Part, &mut Appended(made))
     }
