@@ -111,7 +111,7 @@ impl<'a> Pieces<'a> {
             }
             from = block[block.len() - 1];
         }
-        if let Some(key) = room.far.wanted.take() {
+        for key in room.far.wanted.drain(..) {
             room.cache.bring_near(key);
         }
         if room.misses.len() < ENOUGH { Ok(()) } else { self.settle(text, base, kind, ids) }

@@ -178,3 +178,28 @@ fn a_call_that_was_stopped_leaves_nothing_behind() {
     assert!(encoder.encode(new.as_str(), Options::default(), &mut Vec::new(), &|| true).is_err());
     check(&encoder, b"abc bca ab").unwrap();
 }
+
+#[test]
+fn a_piece_and_a_part_of_a_text_without_a_split_are_kept_apart() {
+    // "abcd" is no merge's: it is taken whole as a piece, and never within a text.
+    let tokens: Vec<Vec<u8>> =
+        ["bc", "abcd", "ef", "0123ef456789abcdef"].iter().map(|t| t.as_bytes().to_vec()).collect();
+    let added = AddedToken { text: "<|x|>".into(), id: 900, special: true, ..AddedToken::default() };
+    let around = Around { added: vec![added], ..Around::default() };
+    let encoder = Encoder::with(ranked(&tokens), Splitter::none(), &[], around).unwrap();
+    let encode = |text: &str, options: Options| {
+        let mut ids = Vec::new();
+        encoder.encode(text, options, &mut ids, &|| false).unwrap();
+        ids
+    };
+    let special = Options { allowed: Some(encoder.all_specials()), ..Options::default() };
+    for (piece, id) in [("abcd", 257), ("0123ef456789abcdef", 259)] {
+        let merged = encode(&format!("{piece} "), Options::default());
+        assert!(merged.len() > 2);
+        for _ in 0..2 {
+            assert_eq!(encode(&format!("{piece}<|x|>{piece}"), special), [id, 900, id]);
+            assert_eq!(encode(piece, Options::default()), [id]);
+            assert_eq!(encode(&format!("{piece} {piece} "), Options::default()), [&merged[..], &merged].concat());
+        }
+    }
+}

@@ -23,12 +23,13 @@ pub(super) type Asked<'a> = (Key, &'a Line);
 #[derive(Debug, Default)]
 pub(super) struct Far {
     found: usize,
-    /// One of them that is to be brought near.
-    pub wanted: Option<Key>,
+    /// Some of them, that are to be brought near.
+    pub wanted: Vec<Key>,
 }
 
-/// Of so many pieces found far, one is brought near.
-const FAR_AS_WANTED: usize = 8;
+/// Of so many pieces found far one is brought near, and so many at a time at most.
+const FAR_AS_WANTED: usize = 2;
+const MOST_WANTED: usize = 8;
 
 impl<'a> View<'a> {
     /// Of a power of two of lines.
@@ -98,8 +99,8 @@ impl<'a> View<'a> {
             let line = self.line(hash, step);
             if let Some(entry) = line.find(key) {
                 far.found += 1;
-                if far.found.is_multiple_of(FAR_AS_WANTED) {
-                    far.wanted = Some(key);
+                if far.found.is_multiple_of(FAR_AS_WANTED) && far.wanted.len() < MOST_WANTED {
+                    far.wanted.push(key);
                 }
                 return Some(entry);
             }
