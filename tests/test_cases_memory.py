@@ -58,7 +58,8 @@ VOCABULARIES = ["cl100k_base.tiktoken", "qwen3-tokenizer.json"]
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
 def test_p12_new_words_leave_nothing_behind(data, vocabulary):
-    assert measured(NEW_WORDS, 100_000, data.vocabulary(vocabulary)) < 5 << 20
+    """The cache may grow meanwhile, four times at once and up to its bound."""
+    assert measured(NEW_WORDS, 100_000, data.vocabulary(vocabulary)) < 20 << 20
 
 
 @pytest.mark.exhaustive
