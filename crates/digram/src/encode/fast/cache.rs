@@ -34,6 +34,9 @@ const GROWTH: usize = 4;
 /// Rounds of the hand, of which one stops at pieces of one id.
 const ROUNDS: usize = 4;
 
+/// Lines that the hand goes over in search of a piece of several ids, at most.
+const MOST_PASSED: usize = 256;
+
 /// Lines after a free place that are looked at for an entry that belongs there, at most.
 const CLOSED_UP: usize = 16 * REACH;
 
@@ -155,9 +158,10 @@ impl Cache {
                 (line, at)
             }
             Place::Taken(line, at) => (line, at),
+            // All of its lines by turns: else what once filled them would stay, and only two of what comes later.
             Place::None(own) => {
                 self.next = self.next.wrapping_add(1);
-                (own, self.next % ENTRIES)
+                (self.after(own, self.next / ENTRIES % REACH), self.next % ENTRIES)
             }
         };
         self.lines[line].0[at] = entry;
@@ -175,9 +179,9 @@ impl Cache {
 
     /// Removes the next entry that the hand stops at.
     fn remove_one(&mut self) {
-        // In as many rounds as there are, one stops at everything.
-        for _ in 0..=ROUNDS * self.lines.len() {
-            let (line, all) = (self.after(self.hand, 0), (self.hand / self.lines.len()).is_multiple_of(ROUNDS));
+        for passed in 0..=self.lines.len() {
+            let round = self.hand / self.lines.len();
+            let (line, all) = (self.after(self.hand, 0), passed >= MOST_PASSED || round.is_multiple_of(ROUNDS));
             self.hand = self.hand.wrapping_add(1);
             let goes = |entry: &Entry| !entry.is_free() && (all || !entry.is_one());
             if let Some(at) = self.lines[line].0.iter().rposition(goes) {

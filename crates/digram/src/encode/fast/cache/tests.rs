@@ -149,3 +149,17 @@ fn pieces_of_one_hash_are_looked_for_in_few_lines() {
     assert!((ENTRIES * REACH - 2..=ENTRIES * REACH).contains(&there), "{there}");
     check(&cache);
 }
+
+#[test]
+fn lines_that_were_filled_on_purpose_are_of_use_again() {
+    let mut cache = Cache::new();
+    let line = |n: u32| cache.own_line(key(n.to_string().as_bytes()));
+    let mut together = (0..400_000).filter(|&n| line(n) == 7).collect::<Vec<u32>>();
+    assert!(together.len() > 8 * ENTRIES * REACH);
+    let wanted = together.split_off(together.len() - ENTRIES * REACH / 2);
+    for &n in together.iter().chain(&wanted) {
+        insert(&mut cache, n.to_string().as_bytes(), &[n]);
+    }
+    assert!(wanted.iter().all(|&n| ids(&cache, n.to_string().as_bytes()) == Some(vec![n])));
+    check(&cache);
+}
