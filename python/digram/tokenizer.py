@@ -48,10 +48,11 @@ class Tokenizer(Cutting):
     of bytes: a file that is mapped to be read (`mmap.ACCESS_READ`) is read where it is, and so is a memoryview of one
     or of bytes; what others may write to (bytearray) is copied first.
 
-    What is kept for the next call has bounds, and never shows in what a call gives: pieces of up to 255 bytes with their
-    ids (one table of at most about 36 MB for each thread that encodes at the same time, 16 of them at most between
-    calls); 16 pairs of `allowed_special` and `disallowed_special`; `merges`, `vocab` and `not_canonical` once they were
-    asked for. Lists of ids share their int objects: the tokenizer keeps one for each id that it ever gave, of 28 bytes.
+    What is kept for the next call has bounds, and never shows in what a call gives: pieces of up to 255 bytes with
+    their ids (one table of at most about 36 MB for each thread that encodes at the same time, 16 of them at most
+    between calls); 16 pairs of `allowed_special` and `disallowed_special`; `merges`, `vocab` and `not_canonical`
+    once they were asked for. Lists of ids share their int objects: the tokenizer keeps one for each id that it ever
+    gave, of 28 bytes.
 
     Special tokens: by default all text is ordinary, so a user who types a marker gets its characters, never its id.
     `allowed_special` is a set of special tokens that become their ids where they stand in the text, or "all": for text
